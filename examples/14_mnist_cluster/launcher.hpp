@@ -30,13 +30,15 @@ class launcher {
   }
 
   // Each task is this program with these options, and those that say which one it is. The workers end by themselves,
-  // the ps tasks when they are asked to. Throws when one ends before, or badly, or when somebody asks this to stop.
+  // or when somebody asks this to stop, and then the chief saves; the ps tasks end when they are asked to. Throws when
+  // one ends before, or badly, and when somebody has asked this to stop: at once if that was twice.
   void run(const std::vector<std::string>& options) {
     for (const auto& [job, task] : members_) start(job, task, options);
     attend("worker");
     for (const int task : cluster_.task_indices("ps")) pinion::shutdown("pinion://" + cluster_.address("ps", task));
     limit_ms_ = 10000;
     attend("ps");
+    if (asked_) throw asked();
   }
 
  private:
@@ -68,10 +70,18 @@ class launcher {
       const int ready = ::poll(sources.data(), sources.size(), limit_ms_);
       if (ready == 0)
         throw pinion::error(pinion::errc::deadline_exceeded, "a " + job + " was asked to end, but did not");
-      if (sources[0].revents != 0) throw pinion::error(pinion::errc::cancelled, "asked to stop");
+      if (sources[0].revents != 0) stop();
       for (std::size_t i = 0; i < processes_.size(); ++i)
         if (sources[i + 1].revents != 0) listen(i, members_[i].first == job);
     }
+  }
+  static pinion::error asked() { return {pinion::errc::cancelled, "asked to stop"}; }
+  void stop() {
+    if (std::exchange(asked_, true)) throw asked();
+    stop_.take();
+    limit_ms_ = 10000;
+    for (std::size_t i = 0; i < processes_.size(); ++i)
+      if (members_[i].first == "worker") processes_[i].ask_to_end();
   }
   bool run_still(const std::string& job) const {
     for (std::size_t i = 0; i < processes_.size(); ++i)
@@ -83,6 +93,7 @@ class launcher {
     const std::string said = p.read();
     if (!said.empty()) return board_.write(i, said);
     const std::string failure = p.wait();
+    if (asked_) return;  // one that had not begun to train may know no better end
     if (!failure.empty()) throw pinion::error(pinion::errc::aborted, p.name() + " " + failure);
     if (!may_end) throw pinion::error(pinion::errc::aborted, p.name() + " ended while it was needed");
   }
@@ -94,4 +105,5 @@ class launcher {
   std::vector<process> processes_;  // the i-th is the i-th member
   board board_;
   int limit_ms_ = -1;  // how long nothing may happen
+  bool asked_ = false;
 };

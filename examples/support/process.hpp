@@ -49,6 +49,9 @@ class process {
   void kill() const {
     if (pid_ > 0) ::kill(pid_, SIGKILL);
   }
+  void ask_to_end() const {
+    if (pid_ > 0) ::kill(pid_, SIGTERM);
+  }
   // What it has written since the last call; waits for that. "" when it has ended: wait() then returns at once.
   std::string read() {
     char bytes[4096];
@@ -72,6 +75,7 @@ class process {
   [[noreturn]] static void become(const char* program, char* const* argv, pid_t parent, int output) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);  // it died before that
+    ::setpgid(0, 0);                        // ctrl-C comes to the parent alone, which ends its children in order
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -21,6 +21,11 @@ class stop_request {
   ~stop_request() { ::close(descriptor_); }
 
   int descriptor() const { return descriptor_; }  // readable once somebody has asked
+  // Takes the request, so that the descriptor is readable again for the next one only.
+  void take() const {
+    signalfd_siginfo told;
+    [[maybe_unused]] const auto n = ::read(descriptor_, &told, sizeof told);
+  }
 
  private:
   int descriptor_;

@@ -133,13 +133,15 @@ TEST_CASE("a task that dies early ends the others, and the launcher says which")
   }
 }
 
-TEST_CASE("a launcher that is asked to stop takes its tasks along") {
+TEST_CASE("a launcher that is asked to stop lets its workers end, and then its ps tasks") {
   adopt_orphans();
   for (const int signal : {SIGINT, SIGTERM}) {
     example e(endless);
     begin_endless(e);
     ::kill(e.pid(), signal);
     CHECK(e.ends() == "exited with status 1");
+    for (const std::string worker : {"worker 0", "worker 1", "worker 2"})
+      CHECK_THAT(e.said(), Catch::Contains(worker + ": test accuracy "));
     CHECK_THAT(e.said(), Catch::EndsWith("mnist_cluster: asked to stop\n"));
     CHECK(nobody_is_left());
   }
