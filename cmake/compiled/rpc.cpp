@@ -14,6 +14,7 @@
 #include <pinion/rpc/key.ipp>
 #include <pinion/rpc/message.ipp>
 #include <pinion/rpc/network.ipp>
+#include <pinion/rpc/network_turn.ipp>
 #include <pinion/rpc/opening.ipp>
 #include <pinion/rpc/pulse.ipp>
 #include <pinion/rpc/refusals.ipp>

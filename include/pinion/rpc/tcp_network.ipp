@@ -17,6 +17,7 @@
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/network_turn.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
@@ -247,11 +248,9 @@ inline awaitable<std::unique_ptr<byte_stream>> connect_to(asio::io_context& cont
   co_return std::make_unique<tcp_stream>(std::move(*socket));
 }
 
-// The thread polls for about 30 us after an event, yielding, before it blocks: waking a sleeping thread takes as long
-// as the round trip of a small message.
 class tcp_network final : public network {
  public:
-  tcp_network() : work_(asio::make_work_guard(context_)), thread_([this] { run(); }) {}
+  tcp_network() : work_(asio::make_work_guard(context_)), thread_([this] { turn_.serve(); }) {}
   ~tcp_network() override {
     context_.stop();
     thread_.join();
@@ -263,7 +262,9 @@ class tcp_network final : public network {
   std::unique_ptr<rpc::listener> listen(const std::string& address) override {
     return std::make_unique<tcp_listener>(context_, address);
   }
-  bool wait(countdown& event, const std::optional<time_point>& deadline) override { return event.wait(deadline); }
+  bool wait(countdown& event, const std::optional<time_point>& deadline) override {
+    return turn_.wait(event, deadline);
+  }
 
   std::uint64_t draw() override { return dice_(); }
 
@@ -282,25 +283,10 @@ class tcp_network final : public network {
   }
 
  private:
-  static constexpr auto patience = std::chrono::microseconds(30);
-
-  void run() {
-    auto last = now();
-    while (!context_.stopped()) {
-      if (context_.poll() > 0) {
-        last = now();
-      } else if (now() - last < patience) {
-        std::this_thread::yield();
-      } else {
-        context_.run_one();
-        last = now();
-      }
-    }
-  }
-
   asio::io_context context_{1};
   std::minstd_rand dice_{std::random_device()()};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
+  network_turn turn_{context_};
   std::thread thread_;
 };
 

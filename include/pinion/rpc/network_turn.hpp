@@ -1,0 +1,70 @@
+// The turn at running a network: its own thread has it, or a thread that waits for an event of it.
+//
+// A thread that waits and runs the network meanwhile gets its answer without being woken, and waking a thread takes as
+// long as the round trip of a small message.
+//
+// Invariants
+//   1. One thread at a time runs the context, so that state used only there needs no lock.
+//   2. A waiting thread runs it only while events come. After `patience` without one it gives the turn back and sleeps.
+//   3. The network's own thread has the turn again when nobody runs the context and somebody sleeps, and otherwise soon
+//      after the last waiting thread has run it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include <pinion/base/config.hpp>
+#include <pinion/base/countdown.hpp>
+#include <pinion/rpc/asio.hpp>
+
+namespace pinion { inline namespace v0 { namespace rpc {
+
+// Owned by a network, and refers to its context. Thread-safe.
+class network_turn {
+ public:
+  explicit network_turn(asio::io_context& context) : context_(context) {}
+
+  // Runs the context in the network's own thread, until the context is stopped.
+  void serve();
+  // Blocks the calling thread until the event is done, or until the deadline: then returns false. Not for the network's
+  // own thread.
+  bool wait(countdown& event, const std::optional<time_point>& deadline);
+
+ private:
+  // Runs what has arrived, and returns how much that was. A handler must not throw.
+  std::size_t poll() noexcept { return context_.poll(); }
+  void run_until_asked();
+  void stand_by();
+  // Runs the context until the event is done, or until there was nothing to run for a while.
+  void run_for(const countdown& event, const std::optional<time_point>& deadline);
+  bool is_worth_trying();
+  void give_back();
+
+  // The thread polls for a while after an event, yielding, before it blocks.
+  static constexpr std::chrono::microseconds patience{30};
+  // The time after which the network's own thread looks whether waiting threads still run the context.
+  static constexpr std::chrono::microseconds standby{100};
+  static constexpr int most_skipped = 63;
+
+  asio::io_context& context_;
+  std::mutex turn_;                       // held by the thread that runs the context
+  std::atomic<bool> sleeps_{false};       // the network's own thread has the turn, and blocks until an event comes
+  std::atomic<int> asking_{0};            // threads that want the turn, or have it
+  std::atomic<int> waiting_{0};           // threads in wait()
+  std::atomic<std::uint64_t> served_{0};  // how many waits ran the context
+  std::atomic<int> misses_{0}, skip_{0};  // waits in vain, and how many waits do not try therefore
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool wanted_back_ = false;  // under the lock
+};
+
+}}}  // namespace pinion::v0::rpc
+
+#if PINION_HEADER_ONLY
+#include <pinion/rpc/network_turn.ipp>
+#endif

@@ -1,0 +1,106 @@
+// Bodies of <pinion/rpc/network_turn.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/network_turn.hpp>
+
+namespace pinion { inline namespace v0 { namespace rpc {
+
+namespace detail {
+
+// Counts its scope in a counter.
+class counted_in {
+ public:
+  explicit counted_in(std::atomic<int>& in) : in_(in) { in_.fetch_add(1); }
+  counted_in(const counted_in&) = delete;
+  ~counted_in() { in_.fetch_sub(1); }
+
+ private:
+  std::atomic<int>& in_;
+};
+
+}  // namespace detail
+
+PINION_DECL void network_turn::serve() {
+  while (!context_.stopped()) {
+    run_until_asked();
+    stand_by();
+  }
+}
+
+PINION_DECL bool network_turn::wait(countdown& event, const std::optional<time_point>& deadline) {
+  const detail::counted_in here(waiting_);
+  if (!event.done()) run_for(event, deadline);
+  return event.wait(deadline);  // also where the event is done: the thread that counted it may still hold its lock
+}
+
+PINION_DECL void network_turn::run_until_asked() {
+  const std::lock_guard mine(turn_);
+  auto last = std::chrono::steady_clock::now();
+  while (asking_.load() == 0 && !context_.stopped()) {
+    if (poll() > 0) {
+      last = std::chrono::steady_clock::now();
+    } else if (std::chrono::steady_clock::now() - last < patience) {
+      std::this_thread::yield();
+    } else {
+      sleeps_ = true;
+      context_.run_one();
+      sleeps_ = false;
+      last = std::chrono::steady_clock::now();
+    }
+  }
+}
+
+PINION_DECL void network_turn::stand_by() {
+  std::unique_lock hold(mutex_);
+  wanted_back_ = false;
+  for (std::uint64_t before = served_.load();; before = served_.load()) {
+    const auto unused = [&] { return asking_.load() == 0 && served_.load() == before; };
+    wake_.wait_for(hold, standby, [&] { return wanted_back_ || unused(); });
+    if (wanted_back_ || unused() || context_.stopped()) return;
+  }
+}
+
+PINION_DECL void network_turn::run_for(const countdown& event, const std::optional<time_point>& deadline) {
+  if (!is_worth_trying()) return;
+  const detail::counted_in asks(asking_);
+  std::unique_lock mine(turn_, std::defer_lock);
+  auto until = std::chrono::steady_clock::now() + patience;
+  while (!event.done()) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= until || (deadline && now >= *deadline) || (!mine && sleeps_)) break;
+    if (!mine && mine.try_lock()) until = now + patience;
+    if (mine && poll() > 0)
+      until = std::chrono::steady_clock::now() + patience;
+    else
+      std::this_thread::yield();
+  }
+  const bool done = event.done();
+  if (mine) {
+    mine.unlock();
+    ++served_;
+    misses_ = done ? 0 : std::min(2 * misses_.load() + 1, most_skipped);
+    skip_ = misses_.load();
+  }
+  if (!done || waiting_.load() > 1) give_back();
+}
+
+// Answers that take long are worth no tries: the network's own thread would be woken after each.
+PINION_DECL bool network_turn::is_worth_trying() {
+  if (sleeps_) return false;
+  return skip_.load() <= 0 || skip_.fetch_sub(1) <= 0;
+}
+
+PINION_DECL void network_turn::give_back() {
+  {
+    const std::lock_guard hold(mutex_);
+    wanted_back_ = true;
+  }
+  wake_.notify_one();
+}
+
+}}}  // namespace pinion::v0::rpc
