@@ -23,6 +23,7 @@ namespace pinion { inline namespace v0 { namespace distributed {
 class worker {
  public:
   using registered = completion<>;
+  // The pool is for callers that must not compute for long: what is light runs in their thread all the same.
   enum class begin_in { this_thread, pool };
 
   // `slow` compiles steps. `alarms` fails runs and never computes: a failed run must account for each of its items,

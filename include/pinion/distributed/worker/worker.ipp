@@ -207,7 +207,7 @@ PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
       if (!met) a->state.fail(*met.failure());
       task_.pool.schedule([this, a] { start(a); }, a->state.line);
     });
-  else if (order.where == begin_in::pool)
+  else if (order.where == begin_in::pool && !a->step->is_light())
     task_.pool.schedule([this, a] { start(a); }, a->state.line);
   else
     start(a);

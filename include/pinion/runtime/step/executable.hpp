@@ -30,6 +30,7 @@ struct executable {
   std::vector<int> readers;      // per slot: number of inputs that read it
   std::vector<int> last_reader;  // per slot: the last item that reads it, in order; -1: there is none
   bool waits = false;            // does any item receive or block?
+  bool light = false;            // do all items together take some microseconds?
   std::vector<int> fed;          // the feeds of its items
   const std::unique_ptr<arena_use> arenas = std::make_unique<arena_use>();
 
@@ -42,6 +43,7 @@ struct executable {
   void join_segments(task_services& services);
   std::shared_ptr<pinion::kernel> kernel_of(part_item& from, const kernel_setup& setup, const kernel_source& kernels);
   void count_readers();
+  bool is_light() const;
 };
 
 }}}  // namespace pinion::v0::runtime

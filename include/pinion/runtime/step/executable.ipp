@@ -1,11 +1,15 @@
 // Bodies of <pinion/runtime/step/executable.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include <pinion/base/cancellable_work.hpp>
+#include <pinion/graph/attribute_value.hpp>
+#include <pinion/graph/body.hpp>
 #include <pinion/op/transfer/cpu.hpp>
+#include <pinion/opkit/registry.hpp>
 #include <pinion/runtime/step/executable.hpp>
 #include <pinion/runtime/step/segments_of.hpp>
 
@@ -25,6 +29,7 @@ PINION_DECL executable::executable(partition part, graph_view g, devices::device
   }
   if (on.kernels() == devices::kernel_code::cuda) join_segments(services);
   count_readers();
+  light = is_light();
 }
 
 PINION_DECL void executable::join_segments(task_services& services) {
@@ -32,6 +37,29 @@ PINION_DECL void executable::join_segments(task_services& services) {
   items = std::move(joined.items);
   slots = joined.slots;
   inputs = joined.inputs;
+}
+
+namespace detail {
+
+// Ops of users may take any time, whatever the size of their values, and so may bodies; what a queue lets go on, goes
+// on in the thread that has touched it.
+inline bool is_light(const executable_item& it) {
+  constexpr std::int64_t most_bytes = 1024;
+  const auto is_small = [](const output_type& o) {
+    return !o.resource && o.shape.known() && o.dtype != dtype::string && o.bytes() <= most_bytes;
+  };
+  const auto is_body = [](const attributes::entry& a) { return a.value.get_if<shared_body>() != nullptr; };
+  const pinion::node& n = *it.node;
+  return !it.blocking && !find_registered(n.op) && std::all_of(n.outputs.begin(), n.outputs.end(), is_small) &&
+         std::none_of(n.attrs.begin(), n.attrs.end(), is_body);
+}
+
+}  // namespace detail
+
+PINION_DECL bool executable::is_light() const {
+  constexpr std::size_t most_items = 16;
+  return !waits && !device->stream() && items.size() <= most_items &&
+         std::all_of(items.begin(), items.end(), detail::is_light);
 }
 
 PINION_DECL void executable::add(const part_item& from) {
