@@ -4,6 +4,7 @@
 #include <pinion/distributed/client/remote_session.ipp>
 #include <pinion/distributed/client/sessions.ipp>
 #include <pinion/distributed/client/stop_request.ipp>
+#include <pinion/distributed/master/deadlines.ipp>
 #include <pinion/distributed/master/known_tasks.ipp>
 #include <pinion/distributed/master/local_masters.ipp>
 #include <pinion/distributed/master/master.ipp>

@@ -83,6 +83,7 @@ PINION_DECL void master::close_all(const error& why) {
 PINION_DECL bool master::stop(const error& why, time_point until) {
   drain();
   close_all(why);
+  services_.watched->close();
   return services_.in_use->wait_until_none(until);
 }
 

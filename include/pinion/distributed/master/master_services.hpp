@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include <pinion/distributed/master/deadlines.hpp>
 #include <pinion/distributed/master/users.hpp>
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/worker/exchange.hpp>
@@ -28,6 +29,7 @@ struct master_services {
   std::shared_ptr<users> in_use = std::make_shared<users>();
   // Is the server asked to stop, so that nothing begins?
   std::shared_ptr<std::atomic<bool>> stopping = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<deadlines> watched = std::make_shared<deadlines>(net);
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -48,10 +48,10 @@ class session_run : public std::enable_shared_from_this<session_run> {
   void add(step_trace part);
   void finish_if_over();
 
-  rpc::awaitable<void> watch(std::shared_ptr<session_run> self, time_point until);
+  // Requires: the run has not begun.
+  void watch(time_point until);
   // Asks the tasks that have not ended their parts how far they are, some time before it is too late.
   void ask_for_progress();
-  bool is_finished() const;
   error too_late() const;
   // The state of a task that has not ended its part, as messages show it. Requires: the lock is held.
   std::string state_of(const std::string& task) const;
@@ -64,7 +64,6 @@ class session_run : public std::enable_shared_from_this<session_run> {
   run_ended done_;
   std::optional<step_tracer> clock_;  // of a run that is traced
   std::int64_t began_ = 0;
-  std::unique_ptr<rpc::timer> timer_;  // used by the network's thread only
 
   mutable std::mutex mutex_;
   std::set<std::string> left_;                      // other tasks that have not yet ended their parts
@@ -72,6 +71,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
   bool here_left_ = true, finished_ = false;
   run_result result_;
   shared_error failure_;
+  std::vector<deadlines::entry> deadlines_;  // empty: none; changes before the run begins only
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -23,7 +23,7 @@ PINION_DECL session_run::session_run(master_services& services, std::shared_ptr<
 }
 
 PINION_DECL void session_run::begin(std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where) {
-  if (until) s_.net.spawn(watch(shared_from_this(), *until));
+  if (until) watch(*until);
   const run_step request{id_, step_->number, trace};
   if (trace) began_ = clock_.emplace().now();
   for (const auto& part : step_->parts)
@@ -92,23 +92,22 @@ PINION_DECL void session_run::finish_if_over() {
     if (finished_ || here_left_ || (!failure_ && !left_.empty())) return;
     finished_ = true;
   }
-  s_.net.post([self = shared_from_this()] {
-    if (self->timer_) self->timer_->cancel();
-  });
+  for (const auto& d : deadlines_) s_.watched->remove(d);
   leave_();
   const auto done = std::move(done_);
   done(outcome<>(failure_).then([this] { return std::move(result_); }));
 }
 
-PINION_DECL rpc::awaitable<void> session_run::watch(std::shared_ptr<session_run> self, time_point until) {
-  timer_ = s_.net.make_timer();
+PINION_DECL void session_run::watch(time_point until) {
   const rpc::duration left = until - s_.net.now(),
                       for_answers = std::min<rpc::duration>(left / 4, std::chrono::seconds(1));
-  bool over = self->is_finished();
-  if (!over) over = !co_await timer_->wait_until(until - for_answers);
-  if (!over) ask_for_progress();
-  if (!over) over = !co_await timer_->wait_until(until);
-  if (!over) fail(too_late());
+  const auto at = [this](time_point when, void (*what)(session_run&)) {
+    return s_.watched->add(when, [run = weak_from_this(), what] {
+      if (const auto self = run.lock()) what(*self);
+    });
+  };
+  deadlines_.push_back(at(until - for_answers, [](session_run& r) { r.ask_for_progress(); }));
+  deadlines_.push_back(at(until, [](session_run& r) { r.fail(r.too_late()); }));
 }
 
 PINION_DECL void session_run::ask_for_progress() {
@@ -124,11 +123,6 @@ PINION_DECL void session_run::ask_for_progress() {
                                 std::lock_guard hold(self->mutex_);
                                 self->progress_.insert_or_assign(task, std::move(told).value());
                               });
-}
-
-PINION_DECL bool session_run::is_finished() const {
-  std::lock_guard hold(mutex_);
-  return finished_;
 }
 
 PINION_DECL error session_run::too_late() const {
