@@ -37,7 +37,7 @@ class network_turn {
 
  private:
   // Runs what has arrived, and returns how much that was. A handler must not throw.
-  std::size_t poll() noexcept { return context_.poll(); }
+  std::size_t poll() noexcept;
   void run_until_asked();
   void stand_by();
   // Runs the context until the event is done, or until there was nothing to run for a while.

@@ -38,6 +38,10 @@ PINION_DECL bool network_turn::wait(countdown& event, const std::optional<time_p
   return event.wait(deadline);  // also where the event is done: the thread that counted it may still hold its lock
 }
 
+PINION_DECL std::size_t network_turn::poll() noexcept {
+  return context_.poll();
+}
+
 PINION_DECL void network_turn::run_until_asked() {
   const std::lock_guard mine(turn_);
   auto last = std::chrono::steady_clock::now();

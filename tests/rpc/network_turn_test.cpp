@@ -1,0 +1,97 @@
+// The turn at running a network, between its own thread and threads that wait.
+#include <pinion/rpc/network_turn.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <thread>
+#include <vector>
+
+#include <pinion/rpc/asio_io.hpp>
+
+namespace {
+
+using namespace std::chrono_literals;
+using pinion::countdown, pinion::time_point, pinion::rpc::network_turn;
+
+struct network_of_nobody {
+  asio::io_context context{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(context);
+  network_turn turn{context};
+};
+
+// With a thread of its own.
+struct served_network : network_of_nobody {
+  std::thread own{[this] { turn.serve(); }};
+  ~served_network() {
+    context.stop();
+    own.join();
+  }
+};
+
+TEST_CASE("a thread that waits runs what arrives, where nobody else does") {
+  network_of_nobody net;
+  countdown ended;
+  std::thread::id where;
+  asio::post(net.context, [&] {
+    where = std::this_thread::get_id();
+    ended.count_down();
+  });
+  CHECK(net.turn.wait(ended, {}));
+  CHECK(where == std::this_thread::get_id());
+}
+
+TEST_CASE("a wait for what does not come ends at its deadline") {
+  network_of_nobody net;
+  countdown ended;
+  CHECK_FALSE(net.turn.wait(ended, std::chrono::steady_clock::now() + 1ms));
+  ended.count_down();
+  CHECK(net.turn.wait(ended, std::chrono::steady_clock::now() - 1s));
+}
+
+TEST_CASE("the network's own thread runs what arrives where no thread waits") {
+  served_network net;
+  countdown ended;
+  asio::post(net.context, [&] { ended.count_down(); });
+  ended.wait();
+  CHECK(net.turn.wait(ended, {}));
+}
+
+TEST_CASE("an event that takes long reaches a thread that has ceased to run the network") {
+  served_network net;
+  for (int i = 0; i < 20; ++i) {
+    countdown ended;
+    asio::steady_timer slow(net.context, 200us);
+    slow.async_wait([&](const asio::error_code&) { ended.count_down(); });
+    CHECK(net.turn.wait(ended, {}));
+  }
+}
+
+TEST_CASE("one thread at a time runs a network, and no event is lost on the way between them") {
+  served_network net;
+  int inside = 0, ran = 0;  // used by the thread that has the turn
+  const auto ask = [&] {
+    for (int i = 0; i < 2000; ++i) {
+      countdown ended;
+      asio::post(net.context, [&] {
+        ++inside;
+        ++ran;
+        asio::post(net.context, [&] {
+          --inside;
+          ended.count_down();
+        });
+      });
+      if (i % 3 == 0) ended.wait();
+      net.turn.wait(ended, {});
+    }
+  };
+  std::vector<std::thread> askers;
+  for (int i = 0; i < 3; ++i) askers.emplace_back(ask);
+  for (auto& a : askers) a.join();
+  countdown last;
+  asio::post(net.context, [&] { last.count_down(); });
+  net.turn.wait(last, {});
+  CHECK(ran == 6000);
+  CHECK(inside == 0);
+}
+
+}  // namespace
