@@ -1,4 +1,4 @@
-// Updates of variables on GPUs by products, and by the rows of sparse gradients.
+// Updates of variables on GPUs by the rows of sparse gradients.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,6 @@
 #include <pinion/device/cuda/sorting.hpp>
 #include <pinion/op/elementwise/cuda_map_program.hpp>
 #include <pinion/op/elementwise/op.hpp>
-#include <pinion/op/matmul/cuda.hpp>
 #include <pinion/op/variable/cuda_kernels.hpp>
 #include <pinion/op/variable/cuda_update.hpp>
 #include <pinion/op/variable/op.hpp>
@@ -18,37 +17,6 @@
 namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
-
-// An update by a product, as op::apply_product describes it. The product is computed as a whole, and then read by the
-// update.
-class cuda_product_update_kernel final : public kernel {
- public:
-  explicit cuda_product_update_kernel(const kernel_setup& setup)
-      : program_(setup, program_of(setup.attrs())),
-        variables_(updated_by(setup, setup.attrs().get<std::int64_t>("states"))),
-        ta_(setup.attrs().get_or("transpose_a", false)),
-        tb_(setup.attrs().get_or("transpose_b", false)) {
-    open_products_library();
-  }
-
-  void run(kernel_context& c) override {
-    state::writing writing(variables_);
-    const auto given = c.inputs.subspan(variables_.size());
-    const auto [m, n, k] = expect_product(writing, variables_, given[0].shape(), ta_, given[1].shape(), tb_);
-    std::vector<any_tensor> values(given.begin() + 1, given.end());
-    values[0] = c.scratch(given[0].dtype(), {m, n});
-    const auto layout = layouts_.find(writing, variables_, values, program_.program());
-    cuda_multiply(c, given[0], given[1], values[0], {m, n, k, ta_, tb_});
-    program_.run(c, layout->walk, cuda_update_operands(c, writing, variables_.size(), values));
-    writing.publish();
-  }
-
- private:
-  cuda_map_program program_;
-  update_layouts layouts_;
-  const state::updated_variables variables_;
-  const bool ta_, tb_;
-};
 
 // The rows that the indices of a sparse gradient name, sorted on the GPU. An index that is no row fails the step.
 class cuda_named_rows {
@@ -152,9 +120,6 @@ class cuda_sparse_update_kernel final : public kernel {
 
 }  // namespace detail
 
-inline std::unique_ptr<kernel> make_cuda_kernel(apply_product, const kernel_setup& setup) {
-  return std::make_unique<detail::cuda_product_update_kernel>(setup);
-}
 template <class Self>
 std::unique_ptr<kernel> make_cuda_kernel(const sparse_update<Self>&, const kernel_setup& setup) {
   return std::make_unique<detail::cuda_sparse_update_kernel>(setup);
