@@ -9,6 +9,7 @@
 #include <pinion/op/elementwise/cuda_map_gradient.ipp>
 #include <pinion/op/elementwise/op.ipp>
 #include <pinion/op/gather/op.ipp>
+#include <pinion/op/layer/op.ipp>
 #include <pinion/op/layout/op.ipp>
 #include <pinion/op/matmul/op.ipp>
 #include <pinion/op/nn/op.ipp>

@@ -7,6 +7,7 @@
 #include <pinion/runtime/memory_use.ipp>
 #include <pinion/runtime/optimize/compose_maps.ipp>
 #include <pinion/runtime/optimize/draft.ipp>
+#include <pinion/runtime/optimize/fold_bias_gradients.ipp>
 #include <pinion/runtime/optimize/fold_biases.ipp>
 #include <pinion/runtime/optimize/fold_constants.ipp>
 #include <pinion/runtime/optimize/fold_gradients.ipp>

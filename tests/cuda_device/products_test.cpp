@@ -7,6 +7,7 @@
 
 #include <pinion/device/cuda/shared_library.hpp>
 #include <pinion/op/matmul/spelling.hpp>
+#include <pinion/train.hpp>
 
 #include "cuda_device/gpus.hpp"
 
@@ -26,16 +27,19 @@ struct products : world {
   }
   ~products() {
     refuse(false);
-    refuse_ends(false);
+    refuse_ends(0);
   }
   int choices() const { return library.symbol<int()>("fake_cublas_choices")(); }
   int count() const { return library.symbol<int()>("fake_cublas_products")(); }
-  int ended() const { return library.symbol<int()>("fake_cublas_ended_products")(); }
+  int ended_by(cublasLtEpilogue_t end) const {
+    return library.symbol<int(std::uint32_t)>("fake_cublas_products_ended_by")(end);
+  }
   cublasComputeType_t last_compute() const {
     return library.symbol<cublasComputeType_t()>("fake_cublas_last_compute")();
   }
   void refuse(bool all) const { library.symbol<void(bool)>("fake_cublas_refuse")(all); }
-  void refuse_ends(bool all) const { library.symbol<void(bool)>("fake_cublas_refuse_ends")(all); }
+  // Refuses the ends that have one of these bits.
+  void refuse_ends(std::uint32_t bits) const { library.symbol<void(std::uint32_t)>("fake_cublas_refuse_ends")(bits); }
 };
 
 template <class T>
@@ -77,6 +81,50 @@ std::vector<std::string> layer_on(const std::string& where, std::int64_t m, std:
   const auto [value, slope, bias_slope] =
       sess.run({{x, numbers<float>(m, k)}, {w, weights}, {b, biases}}, y, by_w, by_b);
   return {to_string(value), to_string(slope), to_string(bias_slope)};
+}
+
+constexpr std::uint32_t all_ends = ~0u;
+// The second of some steps is recorded, and replayed from then on; so the library is called in two of them.
+constexpr int steps = 4, called = 2;
+
+// The weights and biases of two layers after some steps on a device.
+template <class T>
+std::vector<double> trained_on(const std::string& where, std::int64_t rows, std::int64_t units, bool turned) {
+  pn::graph g;
+  const auto use = g.as_default();
+  const pn::device on{where};
+  const pn::matmul_options as{.transpose_b = turned};
+  const auto weights = [&](std::int64_t in, std::int64_t out) {
+    pn::tensor<T> values = turned ? numbers<T>(out, in) : numbers<T>(in, out);
+    for (T& w : values.span()) w /= 16;
+    return pn::variable(values);
+  };
+  auto x = pn::placeholder<T>({pn::unknown, 3});
+  auto labels = pn::placeholder<int>({pn::unknown});
+  auto w1 = weights(3, units), w2 = weights(units, 2);
+  auto b1 = pn::variable(pn::tensor<T>({units})), b2 = pn::variable(pn::tensor<T>::of({1, -1}));
+  auto h = pn::relu(pn::matmul(x, w1, as) + b1);
+  auto y = pn::matmul(h, w2, as) + b2;
+  auto loss = pn::reduce_mean(pn::sparse_softmax_cross_entropy_with_logits(labels, y));
+  auto train = pn::train::gradient_descent{{.learning_rate = .1}}.minimize(loss);
+  pn::session sess;
+  sess.run(pn::global_variables_initializer());
+  pn::tensor<int> classes{{rows}};
+  for (std::size_t i = 0; i < classes.span().size(); ++i) classes.span()[i] = i % 3 == 0;
+  for (int i = 0; i < steps; ++i) sess.run({{x, numbers<T>(rows, 3)}, {labels, classes}}, train);
+  std::vector<double> all;
+  const auto add = [&](const pn::tensor<T>& t) { all.insert(all.end(), t.span().begin(), t.span().end()); };
+  add(sess.run(w1)), add(sess.run(w2)), add(sess.run(b1)), add(sess.run(b2));
+  return all;
+}
+
+// Trains on the GPU and on the CPU, and compares.
+template <class T>
+void check_training(std::int64_t rows, std::int64_t units, bool turned = false) {
+  const auto on_gpu = trained_on<T>("/gpu:0", rows, units, turned),
+             on_cpu = trained_on<T>("/cpu:0", rows, units, turned);
+  REQUIRE(on_gpu.size() == on_cpu.size());
+  for (std::size_t i = 0; i < on_cpu.size(); ++i) CHECK(on_gpu[i] == Approx(on_cpu[i]).epsilon(1e-5).margin(1e-6));
 }
 
 template <class T>
@@ -132,22 +180,68 @@ TEST_CASE_METHOD(products,
 }
 
 TEST_CASE_METHOD(products, "a layer with a bias and relu is one call of the library") {
-  const int before = ended();
+  const int before = ended_by(CUBLASLT_EPILOGUE_RELU_BIAS);
   CHECK(layer_on("/gpu:0", 5, 7, 9) == layer_on("/cpu:0", 5, 7, 9));
-  CHECK(ended() - before == 1);
+  CHECK(ended_by(CUBLASLT_EPILOGUE_RELU_BIAS) - before == 1);
   CHECK(fake_cuda::take_misuses().empty());
 }
 
 TEST_CASE_METHOD(products, "where the library has products alone, or nothing, pinion's own kernels end them") {
-  const int products_before = count(), ended_before = ended();
-  refuse_ends(true);
+  const int products_before = count(), ended_before = ended_by(CUBLASLT_EPILOGUE_RELU_BIAS);
+  refuse_ends(all_ends);
   CHECK(layer_on("/gpu:0", 5, 8, 9) == layer_on("/cpu:0", 5, 8, 9));
   CHECK(count() - products_before == 2);
   refuse(true);
   CHECK(layer_on("/gpu:0", 5, 600, 9) == layer_on("/cpu:0", 5, 600, 9));
   CHECK(count() - products_before == 2);
-  CHECK(ended() == ended_before);
+  CHECK(ended_by(CUBLASLT_EPILOGUE_RELU_BIAS) == ended_before);
   CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(products, "the gradients of a layer's relu and of biases are ends of products of the library") {
+  const int masks = ended_by(CUBLASLT_EPILOGUE_RELU_AUX_BIAS), relus = ended_by(CUBLASLT_EPILOGUE_DRELU_BGRAD),
+            biases = ended_by(CUBLASLT_EPILOGUE_BGRADA), all = count();
+  check_training<float>(5, 7);
+  CHECK(ended_by(CUBLASLT_EPILOGUE_RELU_AUX_BIAS) - masks == called);
+  CHECK(ended_by(CUBLASLT_EPILOGUE_DRELU_BGRAD) - relus == called);
+  CHECK(ended_by(CUBLASLT_EPILOGUE_BGRADA) - biases == called);
+  CHECK(count() - all == 5 * called);
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(products, "weights that stand in a layer's product transposed get the sums of the other factor") {
+  const int before = ended_by(CUBLASLT_EPILOGUE_BGRADB);
+  check_training<float>(5, 9, true);
+  CHECK(ended_by(CUBLASLT_EPILOGUE_BGRADB) - before == called);
+}
+
+TEST_CASE_METHOD(products, "where the library refuses the gradients, pinion's own kernels compute them") {
+  const int relus = ended_by(CUBLASLT_EPILOGUE_DRELU_BGRAD), biases = ended_by(CUBLASLT_EPILOGUE_BGRADA);
+  refuse_ends(all_ends);
+  check_training<float>(5, 11);
+  refuse(true);
+  check_training<float>(6, 13);
+  CHECK(ended_by(CUBLASLT_EPILOGUE_DRELU_BGRAD) == relus);
+  CHECK(ended_by(CUBLASLT_EPILOGUE_BGRADA) == biases);
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(products, "a mask that the library refuses to note or to take leads to pinion's own end") {
+  for (const auto refused : {CUBLASLT_EPILOGUE_RELU_AUX ^ CUBLASLT_EPILOGUE_RELU, CUBLASLT_EPILOGUE_DRELU & ~128}) {
+    const std::int64_t rows = refused == 128 ? 7 : 8;
+    refuse_ends(static_cast<std::uint32_t>(refused));
+    const int relus = ended_by(CUBLASLT_EPILOGUE_DRELU_BGRAD), biases = ended_by(CUBLASLT_EPILOGUE_BGRADA);
+    check_training<float>(rows, 15);
+    CHECK(ended_by(CUBLASLT_EPILOGUE_DRELU_BGRAD) == relus);
+    CHECK(ended_by(CUBLASLT_EPILOGUE_BGRADA) - biases == called);
+  }
+}
+
+TEST_CASE_METHOD(products, "a layer of doubles trains with the library's products alone") {
+  const int masks = ended_by(CUBLASLT_EPILOGUE_RELU_AUX_BIAS), all = count();
+  check_training<double>(5, 7);
+  CHECK(ended_by(CUBLASLT_EPILOGUE_RELU_AUX_BIAS) == masks);
+  CHECK(count() - all == 5 * called);
 }
 
 #endif

@@ -13,7 +13,7 @@ using pinion::cuda::product_extents;
 
 template <class T>
 std::vector<T> product_of(const std::vector<T>& a, const std::vector<T>& b, const product_extents& of,
-                          const std::vector<T>& bias = {}, bool relu = false) {
+                          const std::vector<T>& bias = {}, bool relu = false, const std::vector<T>& gate = {}) {
   std::vector<T> c(static_cast<std::size_t>(of.m * of.n), T(0));
   for (std::int64_t i = 0; i < of.m; ++i)
     for (std::int64_t j = 0; j < of.n; ++j)
@@ -23,22 +23,22 @@ std::vector<T> product_of(const std::vector<T>& a, const std::vector<T>& b, cons
             b[static_cast<std::size_t>(of.transpose_b ? j * of.k + x : x * of.n + j)];
   for (std::size_t i = 0; i < c.size(); ++i) {
     if (!bias.empty()) c[i] += bias[i % static_cast<std::size_t>(of.n)];
-    if (relu && c[i] <= 0) c[i] = 0;
+    if ((relu && c[i] <= 0) || (!gate.empty() && gate[i] <= 0)) c[i] = 0;
   }
   return c;
 }
 
 // Elements are so small and few that every sum is exact.
 template <class T>
-bool multiplies(const product_extents& of, bool biased = false, bool relu = false) {
+bool multiplies(const product_extents& of, bool biased = false, bool relu = false, bool gated = false) {
   const kernels::stream stream;
   const auto a = some_elements<T>(of.m * of.k), b = some_elements<T>(of.k * of.n, 2),
-             bias = some_elements<T>(biased ? of.n : 0, 3);
-  const device_array<T> left(stream, a), right(stream, b), added(stream, bias), result(stream, of.m * of.n),
-      scratch(stream, pinion::cuda::multiply_scratch(of));
+             bias = some_elements<T>(biased ? of.n : 0, 3), gate = some_elements<T>(gated ? of.m * of.n : 0, 4);
+  const device_array<T> left(stream, a), right(stream, b), added(stream, bias), gating(stream, gate),
+      result(stream, of.m * of.n), scratch(stream, pinion::cuda::multiply_scratch(of));
   pinion::cuda::multiply<T>(stream, left.data(), right.data(), result.data(), scratch.data(), of,
-                            {biased ? added.data() : nullptr, relu});
-  return result.read() == product_of(a, b, of, bias, relu);
+                            {biased ? added.data() : nullptr, relu, gated ? gating.data() : nullptr});
+  return result.read() == product_of(a, b, of, bias, relu, gate);
 }
 
 }  // namespace
@@ -76,6 +76,12 @@ TEMPLATE_TEST_CASE("a product ends with a bias for each column and with relu", "
     }
 }
 
+TEMPLATE_TEST_CASE("a product becomes 0 where another matrix is not above 0", "", float, double) {
+  CHECK(multiplies<TestType>({7, 5, 3, false, false}, false, false, true));
+  CHECK(multiplies<TestType>({65, 130, 33, false, true}, false, false, true));
+  CHECK(multiplies<TestType>({3, 70, 1025, true, false}, false, false, true));
+}
+
 TEST_CASE("the end of a product that is there already is that of one with its end, and NaN stays in it") {
   const kernels::stream stream;
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -86,4 +92,12 @@ TEST_CASE("the end of a product that is there already is that of one with its en
   CHECK(ended[1] == 0);
   CHECK(std::isnan(ended[2]));
   CHECK(std::vector<float>(ended.begin() + 3, ended.end()) == std::vector<float>{0, 0, 2});
+}
+
+TEST_CASE("the gate of a product is open where it is NaN") {
+  const kernels::stream stream;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const device_array<float> c(stream, {1, 2, 3, 4}), gate(stream, {nan, -0.f, 1e-45f, -1});
+  pinion::cuda::end_product<float>(stream, c.data(), 2, 2, {.gate = gate.data()});
+  CHECK(c.read() == std::vector<float>{1, 0, 3, 0});
 }

@@ -82,7 +82,7 @@ inline bool runs_alone(std::string_view op) {
 
 // Does the outcome of the largest numbers depend on the order in which a kernel adds or multiplies?
 inline bool adds_up(std::string_view op) {
-  return op == "Sum" || op == "Mean" || op == "Prod" || op == "MatMul" || op == "MatMulBias" || op == "MapGrad" ||
+  return op == "Sum" || op == "Mean" || op == "Prod" || op.starts_with("MatMul") || op == "MapGrad" ||
          op == "MapReduce" || op == "ScatterDense" ||
          (op.find("Apply") != op.npos && op.find("GradientDescent") == op.npos) || op == "TileGrad" ||
          op == "AvgPool" || op == "AvgPoolGrad" || op == "MaxPoolGrad" || op.substr(0, 6) == "Conv2D";

@@ -10,6 +10,7 @@
 #include <pinion/op/conv/op.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/gather/op.hpp>
+#include <pinion/op/layer/op.hpp>
 #include <pinion/op/layout/op.hpp>
 #include <pinion/op/matmul/op.hpp>
 #include <pinion/op/nn/op.hpp>
@@ -27,7 +28,8 @@ namespace pinion { inline namespace v0 {
 namespace op {
 #define PINION_MAP_TAG(tag, functor_name, op_name, base) , tag
 #define PINION_UPDATE_TAG(tag, op_name) , tag, sparse_##tag
-// clang-format off: at least one line for each family
+// Lines are filled by hand, since the formatter would indent and so lengthen the list.
+// clang-format off
 using catalogue = type_list<
     constant, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of, variable, assign, assign_add,
     assign_sub, assign_multiply, reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any,
@@ -42,7 +44,8 @@ using catalogue = type_list<
     barrier_enter, barrier_commit, barrier_take, barrier_advance, barrier_stop, barrier_leave, barrier_expire,
     barrier_counts, replica_clock, clock_enter, clock_tick, clock_leave, clock_expire, clock_counts, scalar_summary,
     histogram_summary, image_summary, text_summary, merge_summary, conditional, loop, matmul, biased_matmul,
-    select_text, apply_product, map_gradient PINION_MAP_OPS(PINION_MAP_TAG) PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
+    matmul_relu_gradient, matmul_bias_gradient, select_text, apply_product,
+    map_gradient PINION_MAP_OPS(PINION_MAP_TAG) PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
 // clang-format on
 #undef PINION_MAP_TAG
 #undef PINION_UPDATE_TAG

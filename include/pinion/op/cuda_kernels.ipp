@@ -9,6 +9,7 @@
 #include <pinion/op/cuda_kernels.hpp>
 #include <pinion/op/elementwise/cuda.hpp>
 #include <pinion/op/gather/cuda.hpp>
+#include <pinion/op/layer/cuda.hpp>
 #include <pinion/op/layout/cuda.hpp>
 #include <pinion/op/matmul/cuda.hpp>
 #include <pinion/op/nn/cuda.hpp>

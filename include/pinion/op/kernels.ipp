@@ -15,6 +15,7 @@
 #include <pinion/op/elementwise/cpu.hpp>
 #include <pinion/op/gather/cpu.hpp>
 #include <pinion/op/kernels.hpp>
+#include <pinion/op/layer/cpu.hpp>
 #include <pinion/op/layout/cpu.hpp>
 #include <pinion/op/matmul/cpu.hpp>
 #include <pinion/op/nn/cpu.hpp>

@@ -47,6 +47,57 @@ inline std::optional<expectation> product_reference(const call& c, const tensors
   return expectation{{y}};
 }
 
+// Products beside the values of a relu.
+inline std::vector<sample> relu_gradient_samples(std::int64_t m, std::int64_t n) {
+  auto all = product_samples(m, n, ", behind a relu");
+  for (sample& s : all) {
+    const auto attrs = s.attrs(dtype::float32);
+    s.inputs.push_back({{s.inputs[0].extent[attrs.get<bool>("transpose_a") ? 1 : 0],
+                         s.inputs[1].extent[attrs.get<bool>("transpose_b") ? 0 : 1]}});
+  }
+  return all;
+}
+
+// A product, and the sums over its rows once it is 0 where the relu was.
+inline std::optional<expectation> relu_gradient_reference(const call& c, const tensors& x) {
+  auto product = product_reference(c, {x[0], x[1]})->outputs[0];
+  const dtype type = c.inputs[0].dtype();
+  const std::int64_t n = c.inputs[2].shape()[1];
+  std::vector<double> sums(static_cast<std::size_t>(n)), sizes = sums, slacks = sums;
+  for (std::size_t i = 0; i < product.size(); ++i) {
+    if (x[2][i] <= 0) product[i] = {0, 0};
+    const auto column = i % static_cast<std::size_t>(n);
+    sums[column] += product[i].value;
+    sizes[column] += std::abs(product[i].value) + product[i].slack;
+    slacks[column] += product[i].slack;
+  }
+  std::vector<ranged> all;
+  for (std::size_t j = 0; j < sums.size(); ++j) {
+    ranged sum = rounded(type, sums[j], sizes[j], static_cast<double>(c.inputs[2].shape()[0]) + 1);
+    sum.slack += slacks[j];
+    all.push_back(sum);
+  }
+  return expectation{{product, all}};
+}
+
+// A product, and the sums of a factor over the inner dimension.
+inline std::optional<expectation> factor_sums_reference(const call& c, const tensors& x) {
+  const bool left = c.attrs.get_or("sums_left", false);
+  const auto& factor = c.inputs[left ? 0 : 1].shape();
+  const bool per_column = left == c.attrs.get_or(left ? "transpose_a" : "transpose_b", false);
+  std::vector<double> sums(static_cast<std::size_t>(factor[per_column ? 1 : 0])), sizes = sums;
+  const auto& values = x[left ? 0 : 1];
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto columns = static_cast<std::size_t>(factor[1]), at = per_column ? i % columns : i / columns;
+    sums[at] += values[i];
+    sizes[at] += std::abs(values[i]);
+  }
+  std::vector<ranged> all;
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    all.push_back(rounded(c.inputs[0].dtype(), sums[i], sizes[i], static_cast<double>(values.size()) + 1));
+  return expectation{{product_reference(c, x)->outputs[0], all}};
+}
+
 inline std::vector<row> matmul_rows() {
   return {
       {{"MatMul"},
@@ -66,6 +117,24 @@ inline std::vector<row> matmul_rows() {
         {"MatMulBias", {f({2, 3}), f({2, 3}), f({3})}, {}, "the inner dimensions 3 and 2 differ"},
         {"MatMulBias", {f({2, 3}), f({3, 4}), d({4})}, {}, "with a bias of double"},
         {"MatMulBias", {f({2, 3}), f({3, 4}), f({1, 4})}, {}, "1 dimension"}}},
+      {{"MatMulReluGrad"},
+       [](std::string_view, std::int64_t m, std::int64_t n) { return relu_gradient_samples(m, n); },
+       relu_gradient_reference,
+       {{"MatMulReluGrad", {f({2, 3}), f({3, 4}), f({2, 3})}, {}, "[2, 4] beside a relu of shape [2, 3]"},
+        {"MatMulReluGrad", {f({2, 3}), f({2, 3}), f({2, 3})}, {}, "the inner dimensions 3 and 2 differ"},
+        {"MatMulReluGrad", {f({2, 3}), f({3, 4}), d({2, 4})}, {}, "beside a relu of double"},
+        {"MatMulReluGrad", {f({2, 3}), f({3, 4}), f({2, 4}), f({2, 4})}, {}, "the mask of a relu is float"}}},
+      {{"MatMulBiasGrad"},
+       [](std::string_view, std::int64_t m, std::int64_t n) {
+         auto all = product_samples(m, n, ", with sums of the right factor");
+         for (sample& s : product_samples(m, n, ", with sums of the left factor", {{"sums_left", true}}))
+           all.push_back(s);
+         return all;
+       },
+       factor_sums_reference,
+       {{"MatMulBiasGrad", {f({2, 3}), f({2, 3})}, {}, "the inner dimensions 3 and 2 differ"},
+        {"MatMulBiasGrad", {f({2, 3}), d({3, 2})}, {}, "matmul of float and double"},
+        {"MatMulBiasGrad", {f({2}), f({2, 3})}, {}, "2 dimensions"}}},
   };
 }
 

@@ -13,32 +13,50 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// The end of a product: the bias of its column is added to each element, unless it is null, and then what is not above
-// 0 becomes 0, if `relu`.
+// The end of a product: the bias of its column is added to each element, unless it is null; what is not above 0 becomes
+// 0, if `relu`; and what stands where `gate`, a matrix like the product, is not above 0, unless it is null.
 template <class T>
 struct product_end {
-  const T* bias;
-  bool relu;
+  const T* bias = nullptr;
+  bool relu = false;
+  const T* gate = nullptr;
 
-  // Ends a part of the product, from column `first` on.
-  void end(const product<T>& part, std::int64_t first) const {
-    if (!bias) return;
+  // Ends a part of the product, from a row and a column on.
+  void end(const product<T>& part, std::int64_t row, std::int64_t column) const {
+    if (!bias && !gate) return;
     for (std::int64_t i = 0; i < part.m; ++i)
       for (std::int64_t j = 0; j < part.n; ++j) {
         T& element = part.c[i * part.ldc + j];
-        element += bias[first + j];
-        if (relu && element <= T(0)) element = T(0);
+        if (bias) element += bias[column + j];
+        const bool shut = gate && gate[(row + i) * part.ldc + column + j] <= T(0);
+        if (shut || (relu && element <= T(0))) element = T(0);
       }
   }
 };
+
+namespace detail {
+
+// Cuts a large product into blocks. The cut depends on the shape alone, so that the bits of the result do not depend on
+// the number of threads.
+template <class T>
+void multiply_in_blocks(const product<T>& p, const product_end<T>& end, task_services& services) {
+  const product_blocks cut(p.m, p.n, p.k);
+  kernel_context::in_chunks(services, cut.down * cut.across, [&](std::int64_t i) {
+    const std::int64_t row = i / cut.across * cut.rows, column = i % cut.across * cut.columns;
+    const product<T> block =
+        p.rows(row, std::min(cut.rows, p.m - row)).columns(column, std::min(cut.columns, p.n - column));
+    gemm(block);
+    end.end(block, row, column);
+  });
+}
+
+}  // namespace detail
 
 class matmul_kernel final : public kernel {
  public:
   explicit matmul_kernel(const kernel_setup& setup)
       : ta_(setup.attrs().get_or("transpose_a", false)),
         tb_(setup.attrs().get_or("transpose_b", false)),
-        is_biased_(setup.node.inputs.size() > 2),
-        relu_(setup.attrs().get_or("relu", false)),
         services_(setup.services) {}
   // The guess of the last run: to hand a product of tens of microseconds to another thread, which may have to wake,
   // costs as much as it saves.
@@ -53,34 +71,15 @@ class matmul_kernel final : public kernel {
     visit_plain(a.dtype(), [&]<class T>() {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
                     std::is_same_v<T, std::int64_t>) {
-        c.launch([p = product<T>{a.data<T>(), b.data<T>(), out.data<T>(), of.m, of.n, of.k, ta_, tb_},
-                  end = end_of<T>(c, of.n), s = &services_] { in_blocks(p, end, *s); });
+        c.launch([p = product<T>{a.data<T>(), b.data<T>(), out.data<T>(), of.m, of.n, of.k, ta_, tb_}, s = &services_] {
+          detail::multiply_in_blocks(p, product_end<T>{}, *s);
+        });
       }
     });
   }
 
  private:
-  // Cuts a large product into blocks. The cut depends on the shape alone, so that the bits of the result do not depend
-  // on the number of threads.
-  template <class T>
-  static void in_blocks(const product<T>& p, const product_end<T>& end, task_services& services) {
-    const product_blocks cut(p.m, p.n, p.k);
-    kernel_context::in_chunks(services, cut.down * cut.across, [&](std::int64_t i) {
-      const std::int64_t row = i / cut.across * cut.rows, column = i % cut.across * cut.columns;
-      const product<T> block =
-          p.rows(row, std::min(cut.rows, p.m - row)).columns(column, std::min(cut.columns, p.n - column));
-      gemm(block);
-      end.end(block, column);
-    });
-  }
-  template <class T>
-  product_end<T> end_of(const kernel_context& c, std::int64_t columns) const {
-    if (!is_biased_) return {nullptr, false};
-    detail::expect_bias(c.input(2).shape(), columns);
-    return {c.input(2).data<T>(), relu_};
-  }
-
-  const bool ta_, tb_, is_biased_, relu_;
+  const bool ta_, tb_;
   std::atomic<bool> expensive_{true};
   task_services& services_;
 };
@@ -90,9 +89,6 @@ inline void start_library(matmul, dtype type) {
 }
 
 inline std::unique_ptr<kernel> make_kernel(matmul, const kernel_setup& setup) {
-  return std::make_unique<matmul_kernel>(setup);
-}
-inline std::unique_ptr<kernel> make_kernel(biased_matmul, const kernel_setup& setup) {
   return std::make_unique<matmul_kernel>(setup);
 }
 

@@ -47,6 +47,21 @@ struct cublas_functions {
   }
 };
 
+// The end of a product by the library, and what that takes from memory or leaves there, for runs that may differ.
+struct cublas_end {
+  cublasLtEpilogue_t how = CUBLASLT_EPILOGUE_DEFAULT;
+  const void* vector = nullptr;  // the bias, which is read, or sums for the gradient of one, which are written
+  const void* mask = nullptr;    // bits that one product leaves and another takes: mask_bytes(n) for each row
+
+  static constexpr std::int64_t mask_bits(std::int64_t n) { return (n + 127) / 128 * 128; }
+  static constexpr std::int64_t mask_bytes(std::int64_t n) { return mask_bits(n) / 8; }
+  static bool has_vector(cublasLtEpilogue_t how) {
+    constexpr int sums = CUBLASLT_EPILOGUE_DRELU_BGRAD ^ CUBLASLT_EPILOGUE_DRELU;
+    return how & (CUBLASLT_EPILOGUE_BIAS | sums | CUBLASLT_EPILOGUE_BGRADA | CUBLASLT_EPILOGUE_BGRADB);
+  }
+  static bool has_mask(cublasLtEpilogue_t how) { return how & (CUBLASLT_EPILOGUE_RELU_AUX ^ CUBLASLT_EPILOGUE_RELU); }
+};
+
 // All that the choice of a product's kernel depends on, beside the GPU.
 struct cublas_product {
   dtype type;
@@ -66,8 +81,9 @@ struct cublas_product {
 };
 
 // A product of some extents in the words of the library, and the kernel that it chose. Matrices of the library have
-// their columns in memory one after another, so it is asked for the transposed product: b is its first factor, and a
-// bias has an element for each of its rows. Thread-safe.
+// their columns in memory one after another, so it is asked for the transposed product: b is its first factor, a bias
+// has an element for each of its rows, and so has the gradient of one. The library promises the same bits in every run
+// on GPUs of one kind, and excepts none of the ends that are used here. Thread-safe.
 class cublas_plan {
  public:
   static constexpr std::size_t most_workspace = 32 << 20;
@@ -85,8 +101,12 @@ class cublas_plan {
     set(CUBLASLT_MATMUL_DESC_TRANSA, p.of.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, p.of.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, p.end);
-    // The choice takes the alignment of the bias from its address.
-    if (p.end & CUBLASLT_EPILOGUE_BIAS) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.alignment);
+    // The choice takes the alignment of what the end reads or writes from its address.
+    if (cublas_end::has_vector(p.end)) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.alignment);
+    if (cublas_end::has_mask(p.end)) {
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, p.alignment);
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, cublas_end::mask_bits(p.of.n));
+    }
     if (is_good_) choose(static_cast<std::uint32_t>(p.alignment));
   }
   cublas_plan(const cublas_plan&) = delete;
@@ -95,14 +115,15 @@ class cublas_plan {
   bool is_good() const { return is_good_; }
   // The bytes of memory that a run needs beside its operands.
   std::size_t workspace() const { return chosen_.workspaceSize; }
-  // Enqueues a run; the bias is null where the product has none. Returns false where the library refuses.
+  // Enqueues a run. Returns false where the library refuses.
   template <class T>
-  bool run(devices::cuda_stream stream, const T* a, const T* b, T* c, const T* bias, void* workspace) const {
+  bool run(devices::cuda_stream stream, const T* a, const T* b, T* c, const cublas_end& end, void* workspace) const {
     const T one = 1, zero = 0;
     std::unique_lock<std::mutex> hold;
-    if (bias) {  // its address is part of the description
+    if (end.vector) {  // its address is part of the description, as is that of the mask
       hold = std::unique_lock(mutex_);
-      if (!describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias)) return false;
+      if (!describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, end.vector)) return false;
+      if (end.mask && !describe(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, end.mask)) return false;
     }
     return f_.Matmul(handle_, product_.get(), &one, b, b_.get(), a, a_.get(), &zero, c, c_.get(), c, c_.get(),
                      &chosen_.algo, workspace, chosen_.workspaceSize, stream) == CUBLAS_STATUS_SUCCESS;

@@ -1,4 +1,4 @@
-// The kernel of matmul on GPUs: by cuBLASLt where it is installed, and by tiles where it is not.
+// The kernels of matrix products on GPUs: by cuBLASLt where it is installed, and by tiles where it is not.
 #pragma once
 
 #include <bit>
@@ -16,6 +16,18 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
+// A run of a node that multiplies its first two inputs: their elements, and those of output 0.
+template <class T>
+struct cuda_product {
+  kernel_context& c;
+  const cuda::product_extents of;
+  const T* const a = c.input(0).data<T>();
+  const T* const b = c.input(1).data<T>();
+  T* const to = c.allocate(0, dtype_of<T>, {of.m, of.n}).template data<T>();
+
+  devices::cuda_stream stream() const { return c.device->stream()->native(); }
+};
+
 #if PINION_HAS_CUDA && __has_include(<cublasLt.h>)
 // Opens the library, so that no step waits for it. Returns false where it is missing.
 inline bool open_products_library() {
@@ -29,20 +41,45 @@ inline std::size_t alignment_of(std::initializer_list<const void*> addresses) {
   return std::size_t{1} << std::countr_zero(bits);
 }
 
-// Multiplies by the library. Returns false where it is missing or refuses.
+// These functions multiply by the library, each with an end of its own. They return false where the library is missing
+// or refuses.
 template <class T>
-bool multiply_by_library(kernel_context& c, const T* a, const T* b, T* to, const cuda::product_extents& of,
-                         const cuda::product_end<T>& end) {
-  if (of.m == 0 || of.n == 0 || of.k == 0 || (end.relu && !end.bias)) return false;
-  const cublasLtEpilogue_t epilogue = end.is_plain() ? CUBLASLT_EPILOGUE_DEFAULT
-                                      : end.relu     ? CUBLASLT_EPILOGUE_RELU_BIAS
-                                                     : CUBLASLT_EPILOGUE_BIAS;
+bool multiply_by_library(const cuda_product<T>& p, const cublas_end& end) {
+  if (p.of.m == 0 || p.of.n == 0 || p.of.k == 0 || !products_library().is_there()) return false;
   const auto plan = products_library().find(
-      {dtype_of<T>, of, alignment_of({a, b, to, end.bias}), c.device->float_products(), epilogue});
-  if (!plan) return false;
+      {dtype_of<T>, p.of, alignment_of({p.a, p.b, p.to, end.vector, end.mask}), p.c.device->float_products(), end.how});
   any_tensor workspace;
-  if (plan->workspace() > 0) workspace = c.scratch(dtype::uint8, {static_cast<std::int64_t>(plan->workspace())});
-  return plan->run(c.device->stream()->native(), a, b, to, end.bias, workspace ? workspace.raw() : nullptr);
+  if (plan && plan->workspace() > 0)
+    workspace = p.c.scratch(dtype::uint8, {static_cast<std::int64_t>(plan->workspace())});
+  return plan && plan->run(p.stream(), p.a, p.b, p.to, end, workspace ? workspace.raw() : nullptr);
+}
+
+template <class T>
+bool multiply_by_library(const cuda_product<T>& p, const cuda::product_end<T>& end = {}) {
+  if (end.is_plain()) return multiply_by_library(p, cublas_end{});
+  const auto how = end.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+  return end.bias && !end.gate && multiply_by_library(p, cublas_end{how, end.bias});
+}
+
+// With a bias and relu, whose mask becomes output 1.
+template <class T>
+bool multiply_with_mask(const cuda_product<T>& p, const T* bias) {
+  const any_tensor mask = p.c.allocate(1, dtype::uint8, {p.of.m, cublas_end::mask_bytes(p.of.n)});
+  return multiply_by_library(p, cublas_end{CUBLASLT_EPILOGUE_RELU_AUX_BIAS, bias, mask.raw()});
+}
+
+// With the gradients of relu and of the bias in front of it. An empty mask leads to false, too.
+template <class T>
+bool multiply_with_relu_gradient(const cuda_product<T>& p, const any_tensor& mask, T* sums) {
+  if (mask.count() == 0) return false;
+  expect_mask(mask.shape(), {p.of.m, cublas_end::mask_bytes(p.of.n)});
+  return multiply_by_library(p, cublas_end{CUBLASLT_EPILOGUE_DRELU_BGRAD, sums, mask.raw()});
+}
+
+// With the sums of a factor over the inner dimension.
+template <class T>
+bool multiply_with_sums(const cuda_product<T>& p, bool left, T* sums) {
+  return multiply_by_library(p, cublas_end{left ? CUBLASLT_EPILOGUE_BGRADB : CUBLASLT_EPILOGUE_BGRADA, sums});
 }
 #else
 inline bool open_products_library() {
@@ -50,8 +87,19 @@ inline bool open_products_library() {
 }
 
 template <class T>
-bool multiply_by_library(kernel_context&, const T*, const T*, T*, const cuda::product_extents&,
-                         const cuda::product_end<T>&) {
+bool multiply_by_library(const cuda_product<T>&, const cuda::product_end<T>& = {}) {
+  return false;
+}
+template <class T>
+bool multiply_with_mask(const cuda_product<T>&, const T*) {
+  return false;
+}
+template <class T>
+bool multiply_with_relu_gradient(const cuda_product<T>&, const any_tensor&, T*) {
+  return false;
+}
+template <class T>
+bool multiply_with_sums(const cuda_product<T>&, bool, T*) {
   return false;
 }
 #endif
@@ -59,45 +107,32 @@ bool multiply_by_library(kernel_context&, const T*, const T*, T*, const cuda::pr
 // Enqueues a product of two matrices of float or double. A library that has no kernel for the end of it may have one
 // for the product.
 template <class T>
-void cuda_multiply(kernel_context& c, const T* a, const T* b, T* to, const cuda::product_extents& of,
-                   const cuda::product_end<T>& end = {}) {
-  if (multiply_by_library(c, a, b, to, of, end)) return;
-  const devices::cuda_stream stream = c.device->stream()->native();
-  if (!end.is_plain() && multiply_by_library(c, a, b, to, of, {}))
-    return cuda::end_product(stream, to, of.m, of.n, end);
-  const any_tensor scratch = c.scratch(dtype_of<T>, {cuda::multiply_scratch(of)});
-  cuda::multiply(stream, a, b, to, scratch.data<T>(), of, end);
+void cuda_multiply(const cuda_product<T>& p, const cuda::product_end<T>& end = {}) {
+  if (multiply_by_library(p, end)) return;
+  if (!end.is_plain() && multiply_by_library(p)) return cuda::end_product(p.stream(), p.to, p.of.m, p.of.n, end);
+  const any_tensor scratch = p.c.scratch(dtype_of<T>, {cuda::multiply_scratch(p.of)});
+  cuda::multiply(p.stream(), p.a, p.b, p.to, scratch.data<T>(), p.of, end);
 }
-// A product of tensors; the bias may be null.
-inline void cuda_multiply(kernel_context& c, const any_tensor& a, const any_tensor& b, const any_tensor& to,
-                          const cuda::product_extents& of, const any_tensor* bias = nullptr, bool relu = false) {
-  const auto run = [&]<class T>() {
-    cuda_multiply<T>(c, a.data<T>(), b.data<T>(), to.data<T>(), of, {bias ? bias->data<T>() : nullptr, relu});
+
+// A kernel that runs f.operator()<T>(product) with the dtype of the node.
+template <class F>
+std::unique_ptr<kernel> make_cuda_product(const kernel_setup& setup, F f) {
+  open_products_library();
+  const bool ta = setup.attrs().get_or("transpose_a", false), tb = setup.attrs().get_or("transpose_b", false);
+  const auto make = [&]<class T>() {
+    return make_function_kernel([ta, tb, f](kernel_context& c) {
+      const auto [m, n, k] = sides_of_product(c.input(0).shape(), ta, c.input(1).shape(), tb);
+      f.template operator()<T>(cuda_product<T>{c, {m, n, k, ta, tb}});
+    });
   };
-  a.dtype() == dtype::float64 ? run.template operator()<double>() : run.template operator()<float>();
+  const bool is_double = setup.input(0).dtype == dtype::float64;
+  return is_double ? make.template operator()<double>() : make.template operator()<float>();
 }
 
 }  // namespace detail
 
 inline std::unique_ptr<kernel> make_cuda_kernel(matmul, const kernel_setup& setup) {
-  detail::open_products_library();
-  const bool ta = setup.attrs().get_or("transpose_a", false), tb = setup.attrs().get_or("transpose_b", false);
-  return make_function_kernel([ta, tb](kernel_context& c) {
-    const auto &a = c.input(0), &b = c.input(1);
-    const auto [m, n, k] = detail::sides_of_product(a.shape(), ta, b.shape(), tb);
-    detail::cuda_multiply(c, a, b, c.allocate(0, a.dtype(), {m, n}), {m, n, k, ta, tb});
-  });
-}
-
-inline std::unique_ptr<kernel> make_cuda_kernel(biased_matmul, const kernel_setup& setup) {
-  detail::open_products_library();
-  const bool ta = setup.attrs().get_or("transpose_a", false), tb = setup.attrs().get_or("transpose_b", false);
-  return make_function_kernel([ta, tb, relu = setup.attrs().get_or("relu", false)](kernel_context& c) {
-    const auto &a = c.input(0), &b = c.input(1), &bias = c.input(2);
-    const auto [m, n, k] = detail::sides_of_product(a.shape(), ta, b.shape(), tb);
-    detail::expect_bias(bias.shape(), n);
-    detail::cuda_multiply(c, a, b, c.allocate(0, a.dtype(), {m, n}), {m, n, k, ta, tb}, &bias, relu);
-  });
+  return detail::make_cuda_product(setup, []<class T>(const detail::cuda_product<T>& p) { detail::cuda_multiply(p); });
 }
 
 }}}  // namespace pinion::v0::op

@@ -14,14 +14,16 @@ struct product_extents {
   bool transpose_a, transpose_b;
 };
 
-// The end of a product: a bias of its column is added to each element, unless that is null, and then what is not above
-// 0 becomes 0, if `relu`. NaN stays.
+// The end of a product: a bias of its column is added to each element, unless that is null; what is not above 0 becomes
+// 0, if `relu`; and what stands where `gate`, a matrix like the product, is not above 0, unless that is null. NaN is
+// above 0.
 template <class T>
 struct product_end {
   const T* bias = nullptr;
   bool relu = false;
+  const T* gate = nullptr;
 
-  bool is_plain() const { return !bias && !relu; }
+  bool is_plain() const { return !bias && !relu && !gate; }
 };
 
 // c = a b, where nothing overlaps. An empty inner dimension yields zeros. The order of the additions depends on the

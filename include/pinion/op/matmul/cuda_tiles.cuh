@@ -43,9 +43,11 @@ inline product_tiles cut_tiles(std::int64_t rows, std::int64_t columns, std::int
   return t;
 }
 
+// The element `at` of a product, which is in that column, from its sum.
 template <class T>
-__device__ __forceinline__ T ended(T sum, std::int64_t column, const product_end<T>& end) {
+__device__ __forceinline__ T ended(T sum, std::int64_t at, std::int64_t column, const product_end<T>& end) {
   if (end.bias) sum += end.bias[column];
+  if (end.gate && end.gate[at] <= T(0)) return T(0);
   return end.relu && sum <= T(0) ? T(0) : sum;
 }
 
@@ -111,9 +113,10 @@ __global__ void multiply_tiles(Pass pass, product_tiles t, T* to, product_end<T>
     }
     for (int i = 0; i < own_side; ++i)
       for (int j = 0; j < own_side; ++j)
-        if (row + own_row + i < t.rows && column + own_column + j < t.columns)
-          to[(part * t.rows + row + own_row + i) * t.columns + column + own_column + j] =
-              ended(sum[i][j], column + own_column + j, at_last);
+        if (row + own_row + i < t.rows && column + own_column + j < t.columns) {
+          const std::int64_t at = (part * t.rows + row + own_row + i) * t.columns + column + own_column + j;
+          to[at] = ended(sum[i][j], at, column + own_column + j, at_last);
+        }
   }
 }
 
@@ -125,7 +128,8 @@ __global__ void sum_product_parts(const T* parts, T* to, divisor<Index> columns,
   for (Index i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
     T sum = parts[i];
     for (Index p = 1; p < count; ++p) sum += parts[static_cast<std::uint64_t>(p) * n + i];
-    to[i] = ended(sum, static_cast<std::int64_t>(i - columns.quotient(i) * columns.by), end);
+    to[i] =
+        ended(sum, static_cast<std::int64_t>(i), static_cast<std::int64_t>(i - columns.quotient(i) * columns.by), end);
   }
 }
 

@@ -23,11 +23,11 @@ inline product_sides sides_of_product(const shape& a, bool transpose_a, const sh
   return of;
 }
 
-// Throws invalid_argument where a bias has another number of elements than a product has columns.
-inline void expect_bias(const shape& bias, std::int64_t columns) {
-  if (bias.rank() != 1 || bias[0] != columns)
+// Throws invalid_argument where the mask of a relu, which is not empty, has not the shape that the library gives one.
+inline void expect_mask(const shape& mask, const shape& wanted) {
+  if (mask != wanted)
     throw error(errc::invalid_argument,
-                "a bias of shape " + to_string(bias) + " for a product of " + std::to_string(columns) + " columns");
+                "a mask of shape " + to_string(mask) + " for a relu that has one of shape " + to_string(wanted));
 }
 
 }}}}  // namespace pinion::v0::op::detail

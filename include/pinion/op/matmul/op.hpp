@@ -1,4 +1,4 @@
-// The product of two matrices, each of which may be transposed first, and one with a bias.
+// The product of two matrices, each of which may be transposed first.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -20,18 +20,6 @@ struct matmul {
   static double work(const work_context& c);
   // C = op(A) op(B): dA = dC op(B)^T and dB = op(A)^T dC, transposed once more where the operand was.
   static void gradient(gradient_context& g);
-};
-
-// (a, b, bias [n]) -> a product [m, n] with the bias added to each of its rows, and then, with attribute "relu", 0 in
-// place of what is not above 0; NaN stays. The other attributes are those of the product. Optimization makes these
-// nodes for GPUs, whose libraries do this as a product ends.
-struct biased_matmul {
-  static constexpr std::string_view name = "MatMulBias";
-  static constexpr input_count inputs = 3;
-  static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
-  static constexpr std::string_view no_gradient = "steps are differentiated before they are optimized";
-  static void infer(shape_context& c);
-  static double work(const work_context& c);
 };
 
 }}}  // namespace pinion::v0::op

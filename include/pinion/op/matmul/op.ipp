@@ -29,22 +29,6 @@ PINION_DECL void matmul::infer(shape_context& c) {
   c.output(c.dtype(0), shape_of_product(c, 0));
 }
 
-PINION_DECL void biased_matmul::infer(shape_context& c) {
-  if (c.dtype(0) != c.dtype(1) || c.dtype(0) != c.dtype(2))
-    c.fail("a product of " + std::string(to_string(c.dtype(0))) + " and " + std::string(to_string(c.dtype(1))) +
-           " with a bias of " + std::string(to_string(c.dtype(2))));
-  c.expect_rank(2, 1, "the bias of a product");
-  const shape product = matmul::shape_of_product(c, 0);
-  const auto biases = c.shape(2).has_rank() ? c.shape(2)[0] : unknown;
-  if (biases >= 0 && product[1] >= 0 && biases != product[1])
-    c.fail("a bias of " + std::to_string(biases) + " elements for a product of shape " + to_string(product));
-  c.output(c.dtype(0), product);
-}
-
-PINION_DECL double biased_matmul::work(const work_context& c) {
-  return matmul::work(c) + 2 * c.count(c.output(0).shape);
-}
-
 PINION_DECL double matmul::work(const work_context& c) {
   return 2 * c.count(c.output(0).shape) * c.extent(c.input(0).shape, c.attrs().get_or("transpose_a", false) ? 0 : 1);
 }

@@ -3,6 +3,7 @@
 
 #include <pinion/base/cancellable_work.hpp>
 #include <pinion/runtime/optimize/compose_maps.hpp>
+#include <pinion/runtime/optimize/fold_bias_gradients.hpp>
 #include <pinion/runtime/optimize/fold_biases.hpp>
 #include <pinion/runtime/optimize/fold_constants.hpp>
 #include <pinion/runtime/optimize/fold_gradients.hpp>
@@ -19,7 +20,7 @@ PINION_DECL optimized_step optimize(graph_view g, const placement& placed, const
   fold_transposes(d);
   share_common(d);
   d.drop_dead();
-  for (const auto improve : {compose_maps, fold_gradients, fold_biases, fuse_reductions}) {
+  for (const auto improve : {compose_maps, fold_gradients, fold_biases, fold_bias_gradients, fuse_reductions}) {
     cancellable_work::check();
     d.count_uses();
     if (improve(d) > 0) d.drop_dead();

@@ -9,6 +9,7 @@
 
 #include <pinion/op/conv/op.hpp>
 #include <pinion/op/elementwise/op.hpp>
+#include <pinion/op/layer/op.hpp>
 #include <pinion/op/layout/op.hpp>
 #include <pinion/op/matmul/op.hpp>
 #include <pinion/op/nn/op.hpp>
@@ -34,6 +35,11 @@ inline bool is_reduction(const node& n) {
 }
 inline bool is_cross_entropy(const node& n) {
   return n.op == op::softmax_cross_entropy::name || n.op == op::sparse_softmax_cross_entropy::name;
+}
+// Tells whether output 0 is the product of the first two inputs.
+inline bool is_product(const node& n) {
+  return is_one_of(n, std::array{op::matmul::name, op::biased_matmul::name, op::matmul_relu_gradient::name,
+                                 op::matmul_bias_gradient::name});
 }
 // Tells whether axis 0 of the result is that of the first input.
 inline bool keeps_batch(const node& n) {
@@ -99,7 +105,7 @@ PINION_DECL std::optional<symbolic_shapes::extents> symbolic_shapes::said_by_op(
   if (detail::keeps_shape(n)) return like(n.inputs[0]);
   if (n.op == op::expand_like::name) return space_of(std::span(n.inputs).subspan(1));
   if (n.op == op::reshape_like::name) return like(n.inputs[1]);
-  if (n.op == op::matmul::name || n.op == op::biased_matmul::name) return of_product(n);
+  if (detail::is_product(n)) return k == 0 ? of_product(n) : std::nullopt;
   if (n.op == op::transpose::name) return of_transposition(n);
   if (detail::is_reduction(n)) return of_reduction(n);
   if (const extents* const x = n.inputs.empty() ? nullptr : of(n.inputs[0]); x && detail::keeps_batch(n)) {

@@ -15,9 +15,18 @@ struct description {
   cublasComputeType_t compute;
   cublasOperation_t factors[2] = {CUBLAS_OP_N, CUBLAS_OP_N};
   std::uint32_t end = CUBLASLT_EPILOGUE_DEFAULT;
-  const void* bias = nullptr;
+  void* vector = nullptr;  // a bias, or sums
+  void* mask = nullptr;
+  std::int64_t mask_bits = 0;  // of a column
 
   bool transposes(int factor) const { return factors[factor] == CUBLAS_OP_T; }
+  bool adds_bias() const { return end & CUBLASLT_EPILOGUE_BIAS; }
+  bool is_relu() const { return end & CUBLASLT_EPILOGUE_RELU; }
+  bool has_mask() const { return end & (CUBLASLT_EPILOGUE_RELU_AUX ^ CUBLASLT_EPILOGUE_RELU); }
+  bool sums_result() const { return end == CUBLASLT_EPILOGUE_DRELU_BGRAD; }
+  bool sums_left() const { return end & CUBLASLT_EPILOGUE_BGRADA; }
+  bool sums_right() const { return end & CUBLASLT_EPILOGUE_BGRADB; }
+  bool has_vector() const { return adds_bias() || sums_result() || sums_left() || sums_right(); }
 };
 struct matrix {
   cudaDataType type;
@@ -36,9 +45,10 @@ T& inside(Opaque* opaque) {
 
 constexpr std::size_t workspace = 4096;
 
-std::atomic<int> choices = 0, products = 0, ended_products = 0;
+std::atomic<int> choices = 0, products = 0, products_by_end[1024];
 std::atomic<cublasComputeType_t> last_compute{};
-std::atomic<bool> refuses = false, refuses_ends = false;
+std::atomic<bool> refuses = false;
+std::atomic<std::uint32_t> refused_ends = 0;  // bits of which none may be set
 decltype(&cudaLaunchHostFunc) launch_host_function = nullptr;
 
 // One product. The library's matrices have their columns in memory one after another.
@@ -53,19 +63,49 @@ struct product {
   static T element(const void* from, const matrix& m, bool transposed, std::int64_t row, std::int64_t column) {
     return static_cast<const T*>(from)[transposed ? row * m.ld + column : column * m.ld + row];
   }
+  std::int64_t depth() const { return of.transposes(0) ? a.rows : a.columns; }
+  // The byte of a mask that tells of an element, and its bit there. Nobody but this library knows their order.
+  std::uint8_t& mask_byte(std::int64_t row, std::int64_t column) const {
+    return static_cast<std::uint8_t*>(of.mask)[(column * of.mask_bits + row) / 8];
+  }
+  static std::uint8_t mask_bit(std::int64_t row) { return static_cast<std::uint8_t>(0x80 >> row % 8); }
+
+  template <class T>
+  T ended(T sum, std::int64_t row, std::int64_t column) const {
+    if (of.adds_bias()) sum += static_cast<const T*>(of.vector)[row];
+    if (of.is_relu() && of.has_mask()) {
+      std::uint8_t& byte = mask_byte(row, column);
+      if (row % 8 == 0) byte = 0xff;
+      if (!(sum <= T(0))) byte = static_cast<std::uint8_t>(byte & ~mask_bit(row));
+    } else if (of.has_mask() && (mask_byte(row, column) & mask_bit(row))) {
+      sum = T(0);
+    }
+    return of.is_relu() && sum <= T(0) ? T(0) : sum;
+  }
   template <class T>
   void run() const {
-    const std::int64_t k = of.transposes(0) ? a.rows : a.columns;
-    for (std::int64_t i = 0; i < d.rows; ++i)
-      for (std::int64_t j = 0; j < d.columns; ++j) {
+    for (std::int64_t j = 0; j < d.columns; ++j)
+      for (std::int64_t i = 0; i < d.rows; ++i) {
         T& sum = static_cast<T*>(to)[j * d.ld + i];
         T all = beta == 0 ? T(0) : static_cast<T>(beta) * sum;
-        for (std::int64_t x = 0; x < k; ++x)
+        for (std::int64_t x = 0; x < depth(); ++x)
           all += static_cast<T>(alpha) * element<T>(left, a, of.transposes(0), i, x) *
                  element<T>(right, b, of.transposes(1), x, j);
-        if (of.end & CUBLASLT_EPILOGUE_BIAS) all += static_cast<const T*>(of.bias)[i];
-        sum = of.end & CUBLASLT_EPILOGUE_RELU && all <= T(0) ? T(0) : all;
+        sum = ended(all, i, j);
       }
+    if (of.sums_result()) add_up<T>(d.rows, d.columns, [&](auto i, auto j) { return element<T>(to, d, false, i, j); });
+    if (of.sums_left())
+      add_up<T>(d.rows, depth(), [&](auto i, auto x) { return element<T>(left, a, of.transposes(0), i, x); });
+    if (of.sums_right())
+      add_up<T>(d.columns, depth(), [&](auto j, auto x) { return element<T>(right, b, of.transposes(1), x, j); });
+  }
+  template <class T, class Element>
+  void add_up(std::int64_t count, std::int64_t terms, Element element) const {
+    for (std::int64_t i = 0; i < count; ++i) {
+      T sum = 0;
+      for (std::int64_t x = 0; x < terms; ++x) sum += element(i, x);
+      static_cast<T*>(of.vector)[i] = sum;
+    }
   }
   static void run_one(void* self) {
     const auto* const p = static_cast<const product*>(self);
@@ -77,9 +117,10 @@ struct product {
     const bool is_double = of.compute == CUBLAS_COMPUTE_64F,
                is_float = of.compute == CUBLAS_COMPUTE_32F || of.compute == CUBLAS_COMPUTE_32F_FAST_TF32 ||
                           of.compute == CUBLAS_COMPUTE_32F_FAST_16BF,
-               has_bias = of.bias || !(of.end & CUBLASLT_EPILOGUE_BIAS);
-    return has_bias && (a.type == CUDA_R_64F ? is_double : is_float) && left_in == right_in && left_out == d.rows &&
-           right_out == d.columns && a.ld >= a.rows && b.ld >= b.rows && d.ld >= d.rows;
+               has_vector = of.vector || !of.has_vector(),
+               has_mask = !of.has_mask() || (of.mask && of.mask_bits % 128 == 0 && of.mask_bits >= d.rows);
+    return has_vector && has_mask && (a.type == CUDA_R_64F ? is_double : is_float) && left_in == right_in &&
+           left_out == d.rows && right_out == d.columns && a.ld >= a.rows && b.ld >= b.rows && d.ld >= d.rows;
   }
 
  private:
@@ -122,8 +163,8 @@ void fake_cublas_run_by(decltype(&cudaLaunchHostFunc) in_stream) {
 void fake_cublas_refuse(bool all) {
   refuses = all;
 }
-void fake_cublas_refuse_ends(bool all) {
-  refuses_ends = all;
+void fake_cublas_refuse_ends(std::uint32_t bits) {
+  refused_ends = bits;
 }
 int fake_cublas_choices() {
   return choices;
@@ -131,8 +172,8 @@ int fake_cublas_choices() {
 int fake_cublas_products() {
   return products;
 }
-int fake_cublas_ended_products() {
-  return ended_products;
+int fake_cublas_products_ended_by(std::uint32_t end) {
+  return products_by_end[end];
 }
 cublasComputeType_t fake_cublas_last_compute() {
   return last_compute;
@@ -162,7 +203,9 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t of, cublasLtM
     case CUBLASLT_MATMUL_DESC_TRANSA: return take(d.factors[0]);
     case CUBLASLT_MATMUL_DESC_TRANSB: return take(d.factors[1]);
     case CUBLASLT_MATMUL_DESC_EPILOGUE: return take(d.end);
-    case CUBLASLT_MATMUL_DESC_BIAS_POINTER: return take(d.bias);
+    case CUBLASLT_MATMUL_DESC_BIAS_POINTER: return take(d.vector);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER: return take(d.mask);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD: return take(d.mask_bits);
     default: return CUBLAS_STATUS_NOT_SUPPORTED;
   }
 }
@@ -197,8 +240,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   const product p{inside<description>(of), inside<matrix>(a), inside<matrix>(b), inside<matrix>(d), {}, {}, {}, 1, 0};
   if (!p.fits()) return CUBLAS_STATUS_INVALID_VALUE;
   const bool is_known = launch_host_function != nullptr;  // to the program
-  const bool ends = p.of.end != CUBLASLT_EPILOGUE_DEFAULT;
-  *found = is_known && !refuses && !(ends && refuses_ends) && inside<preference>(wishes).workspace >= workspace;
+  const bool ends = p.of.end != CUBLASLT_EPILOGUE_DEFAULT, is_double = p.a.type == CUDA_R_64F;
+  *found = is_known && !refuses && !(ends && (is_double || (p.of.end & refused_ends))) &&
+           inside<preference>(wishes).workspace >= workspace;
   chosen->workspaceSize = workspace;
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -213,7 +257,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t of, const v
     return is_double ? *static_cast<const double*>(at) : static_cast<double>(*static_cast<const float*>(at));
   };
   ++products;
-  ended_products += inside<description>(of).end != CUBLASLT_EPILOGUE_DEFAULT;
+  ++products_by_end[inside<description>(of).end];
   last_compute = inside<description>(of).compute;
   const product p{inside<description>(of), inside<matrix>(a), inside<matrix>(b), inside<matrix>(d), left, right, to,
                   number(alpha),           number(beta)};
