@@ -28,6 +28,7 @@
 #include <pinion/opkit/gradient_context.ipp>
 #include <pinion/opkit/kernel.ipp>
 #include <pinion/opkit/kernel_set.ipp>
+#include <pinion/opkit/refusals.ipp>
 #include <pinion/opkit/registry.ipp>
 #include <pinion/opkit/services.ipp>
 #include <pinion/opkit/shape_context.ipp>

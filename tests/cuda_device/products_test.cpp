@@ -10,6 +10,7 @@
 #include <pinion/train.hpp>
 
 #include "cuda_device/gpus.hpp"
+#include "support/told_lines.hpp"
 
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
@@ -177,6 +178,15 @@ TEST_CASE_METHOD(products,
   check_products<float>(4, 0, 3);
   check_products<double>(0, 2, 3);
   CHECK(count() == before);
+}
+
+TEST_CASE_METHOD(products, "a product that the library refuses is told of once, with its node and its extents") {
+  refuse(true);
+  const told_lines lines;
+  for (int i = 0; i < 2; ++i) product_on<float>("/gpu:0", 14, 29, 11, {.name = "refused"});
+  CHECK(lines.all() ==
+        "pinion: the GPU computes node 'refused' (MatMul) in tiles, since cuBLASLt refuses inputs of "
+        "shapes [14, 29], [29, 11]\n");
 }
 
 TEST_CASE_METHOD(products, "a layer with a bias and relu is one call of the library") {

@@ -11,6 +11,7 @@
 #include <pinion/op/layout/cuda_kernels.hpp>
 #include <pinion/op/source/cuda_kernels.hpp>
 #include <pinion/opkit/kernel.hpp>
+#include <pinion/opkit/refusals.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
@@ -105,22 +106,27 @@ class cudnn_operands {
   cuda::image_extents extents_;
 };
 
-// Convolves by the library. Returns false where it is missing or refuses.
+// Convolves by the library. Returns false where it is missing, and where it refuses, which is told of.
 template <class T>
 bool convolve_by_library(kernel_context& c, conv_pass pass, const image_geometry& g, const any_tensor& a,
                          const any_tensor& b, const any_tensor& y) {
-  if (g.nothing()) return false;
+  if (g.nothing() || !convolutions_library().is_there()) return false;
   const cudnn_operands<T> as(c, g);
+  const auto refused = [&] {
+    tell_refusal(c, conv2d::gpu_library, conv2d::without_library);
+    return false;
+  };
   const auto plan = convolutions_library().find({pass, dtype_of<T>, as.extents(), c.device->float_products()});
-  if (!plan) return false;
+  if (!plan) return refused();
   const any_tensor left = pass == conv_pass::by_images ? a : as.images(a),
                    right = pass == conv_pass::by_filters ? b : as.filters(b), result = as.room(pass, y);
   const any_tensor workspace = c.scratch(dtype::uint8, {static_cast<std::int64_t>(plan->workspace())});
   const bool has_run =
       convolutions_library().run(*plan, c.device->stream()->native(), static_cast<const T*>(left.raw()),
                                  static_cast<const T*>(right.raw()), static_cast<T*>(result.raw()), workspace.raw());
-  if (has_run) as.bring_back(pass, result, y);
-  return has_run;
+  if (!has_run) return refused();
+  as.bring_back(pass, result, y);
+  return true;
 }
 #else
 inline bool open_convolutions_library() {

@@ -11,6 +11,7 @@
 #include <pinion/op/matmul/extents.hpp>
 #include <pinion/op/matmul/op.hpp>
 #include <pinion/opkit/kernel.hpp>
+#include <pinion/opkit/refusals.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
@@ -42,7 +43,7 @@ inline std::size_t alignment_of(std::initializer_list<const void*> addresses) {
 }
 
 // These functions multiply by the library, each with an end of its own. They return false where the library is missing
-// or refuses.
+// or refuses. A product that it refuses as such is told of.
 template <class T>
 bool multiply_by_library(const cuda_product<T>& p, const cublas_end& end) {
   if (p.of.m == 0 || p.of.n == 0 || p.of.k == 0 || !products_library().is_there()) return false;
@@ -51,7 +52,9 @@ bool multiply_by_library(const cuda_product<T>& p, const cublas_end& end) {
   any_tensor workspace;
   if (plan && plan->workspace() > 0)
     workspace = p.c.scratch(dtype::uint8, {static_cast<std::int64_t>(plan->workspace())});
-  return plan && plan->run(p.stream(), p.a, p.b, p.to, end, workspace ? workspace.raw() : nullptr);
+  const bool is_done = plan && plan->run(p.stream(), p.a, p.b, p.to, end, workspace ? workspace.raw() : nullptr);
+  if (!is_done && end.how == CUBLASLT_EPILOGUE_DEFAULT) tell_refusal(p.c, matmul::gpu_library, matmul::without_library);
+  return is_done;
 }
 
 template <class T>
