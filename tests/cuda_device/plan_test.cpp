@@ -30,6 +30,24 @@ TEST_CASE_METHOD(world, "a plan says how each kernel of a GPU is made, and why o
   CHECK_THAT(plan.to_json(), Catch::Matchers::Contains(R"("kernel": "CUDA by NVRTC", "unrecorded": "")"));
 }
 
+TEST_CASE_METHOD(world, "a plan says what computes the products of a layer's training", "[stand-in]") {
+  const pn::device on{"/gpu:0"};
+  auto x = pn::placeholder<float>({2, 3}, "x");
+  auto w = pn::variable(pn::tensor<float>({3, 4})), b = pn::variable(pn::tensor<float>({4}));
+  auto last = pn::variable(pn::tensor<float>({4, 2}));
+  auto layer = pn::relu(pn::matmul(x, w) + b);
+  const auto [by_w, by_b] = pn::gradients(pn::reduce_sum(pn::square(pn::matmul(layer, last))), w, b);
+  pn::session sess;
+  const pn::plan plan = sess.plan(by_w, by_b);
+  int found = 0;
+  for (const auto& node : plan.nodes()) {
+    if (!node.runs || (node.op != "MatMulBias" && node.op != "MatMulReluGrad")) continue;
+    CHECK(node.kernel == "CUDA by cuBLASLt");
+    ++found;
+  }
+  CHECK(found == 2);
+}
+
 TEST_CASE_METHOD(world, "a plan says that kernels whose costs are recorded are launched one by one", "[stand-in]") {
   const pn::device on{"/gpu:0"};
   auto y = pn::exp(pn::constant<float>({1, 2})) * 2.f;
