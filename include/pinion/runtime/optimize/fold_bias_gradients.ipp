@@ -20,7 +20,8 @@ inline bool is_open(const draft& d, node_id i) {
   return d.runs(i) && d.is_on_gpu(i) && !d.is_fed(i) && is_map_gradient(n) && n.inputs.size() == 3;
 }
 
-// The gradients of a layer that ends with relu, and the product from which they come, as one node would compute them.
+// The open gradients of a layer that ends with relu, and the product from which they come, as one node would compute
+// them.
 class relu_gradient_fold {
  public:
   relu_gradient_fold(draft& d, const symbolic_shapes& shapes, node_id gradients)
@@ -49,7 +50,6 @@ class relu_gradient_fold {
   // while pinion's own end of a library's product needs a pass of its own for the sums.
   bool is_found() const {
     const node& n = d_.node_at(gradients_);
-    if (!is_open(d_, gradients_)) return false;
     const scalar::program& p = op::program_of(n.attrs);
     return p.arithmetic == dtype::float32 && bias_program(p).is_relu_gradient() && is_layer(n.inputs[0], n.inputs[1]) &&
            is_product(n.inputs[2]) && has_same_shape(n.inputs[0], n.inputs[2]);
@@ -74,7 +74,7 @@ class relu_gradient_fold {
   const node_id gradients_;
 };
 
-// The gradients of a sum with a bias, of which one is the gradient of the sum and the other adds up its rows, and the
+// The open gradients of a sum with a bias, of which one is that of the sum and the other adds up its rows, and the
 // product with it that the weights get, as one node would compute them.
 class bias_gradient_fold {
  public:
@@ -102,8 +102,7 @@ class bias_gradient_fold {
  private:
   bool is_found() {
     const node& n = d_.node_at(gradients_);
-    if (!is_open(d_, gradients_) || !n.control_inputs.empty() || d_.is_end(gradients_) ||
-        !bias_program(op::program_of(n.attrs)).is_sum_gradient())
+    if (!n.control_inputs.empty() || d_.is_end(gradients_) || !bias_program(op::program_of(n.attrs)).is_sum_gradient())
       return false;
     from_ = n.inputs[2];
     const int bias = n.inputs[0] == from_ ? 1 : 0;
@@ -117,7 +116,7 @@ class bias_gradient_fold {
   bool find_product() {
     for (node_id i = gradients_ + 1; i < d_.size() && product_ == no_node; ++i) {
       const node& n = d_.node_at(i);
-      if (d_.runs(i) && n.op == op::matmul::name && d_[i].device == d_[gradients_].device &&
+      if (d_.runs(i) && !d_.is_fed(i) && n.op == op::matmul::name && d_[i].device == d_[gradients_].device &&
           (is_summed_right(n) || is_summed_left(n)))
         product_ = i;
     }
@@ -149,9 +148,13 @@ class bias_gradient_fold {
 namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL int fold_bias_gradients(draft& d) {
+  std::vector<node_id> open;
+  for (node_id i = 0; i < d.size(); ++i)
+    if (detail::is_open(d, i)) open.push_back(i);
+  if (open.empty()) return 0;
   const symbolic_shapes shapes(d);
   int folded = 0;
-  for (node_id i = 0; i < d.size(); ++i)
+  for (const node_id i : open)
     folded += detail::relu_gradient_fold(d, shapes, i).make() || detail::bias_gradient_fold(d, i).make();
   return folded;
 }
