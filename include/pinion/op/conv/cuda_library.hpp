@@ -8,6 +8,7 @@
 
 #include <pinion/op/conv/cudnn.hpp>
 #include <pinion/op/conv/geometry.hpp>
+#include <pinion/op/conv/op.hpp>
 #include <pinion/op/layout/cuda_kernels.hpp>
 #include <pinion/op/source/cuda_kernels.hpp>
 #include <pinion/opkit/kernel.hpp>
