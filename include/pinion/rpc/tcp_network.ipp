@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <pinion/base/error.hpp>
+#include <pinion/base/heap.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/rpc/asio_io.hpp>
@@ -250,7 +251,7 @@ inline awaitable<std::unique_ptr<byte_stream>> connect_to(asio::io_context& cont
 
 class tcp_network final : public network {
  public:
-  tcp_network() : work_(asio::make_work_guard(context_)), thread_([this] { turn_.serve(); }) {}
+  tcp_network() : work_(asio::make_work_guard(context_)), thread_([this] { serve(); }) {}
   ~tcp_network() override {
     context_.stop();
     thread_.join();
@@ -283,6 +284,11 @@ class tcp_network final : public network {
   }
 
  private:
+  void serve() {
+    mark_heap();  // long messages arrive here
+    turn_.serve();
+  }
+
   asio::io_context context_{1};
   std::minstd_rand dice_{std::random_device()()};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
