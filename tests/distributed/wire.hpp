@@ -46,7 +46,7 @@ inline void deliver(const letter& from, const rpc::reader& to) {
   std::string payload;
   for (const auto& p : from.parts) payload.append(reinterpret_cast<const char*>(p.data), p.bytes);
   std::size_t at = 0;
-  for (const auto& room : to.rooms) {
+  for (const auto& room : to.rooms.all()) {
     std::memcpy(room.data(), payload.data() + at, room.size());
     at += room.size();
   }

@@ -41,10 +41,11 @@ M opened(const letter& l) {
   rpc::reader in(l.control, l.payload.size());
   rpc::read_all(in, message);
   std::size_t at = 0;
-  for (const auto& room : in.rooms) {
+  for (const auto& room : in.rooms.all()) {
     std::memcpy(room.data(), l.payload.data() + at, room.size());
     at += room.size();
   }
+  in.rooms.check();
   return message;
 }
 

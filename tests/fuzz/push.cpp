@@ -20,6 +20,7 @@ void fill(rpc::incoming& message, std::string_view payload) {
     std::memcpy(r.data(), payload.data(), r.size());
     payload.remove_prefix(r.size());
   }
+  message.check();
   message.arrived();
 }
 

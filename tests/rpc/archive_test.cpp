@@ -1,5 +1,6 @@
 // Archives: what goes in comes out, and whatever comes in ends well or with data_loss.
 #include <pinion/rpc/archive.hpp>
+#include <pinion/rpc/arriving_bytes.hpp>
 
 #include <cereal/types/map.hpp>
 #include <cereal/types/optional.hpp>
@@ -134,14 +135,49 @@ TEST_CASE("a tensor claims its bytes before it is made, and says where they go")
   std::vector<std::byte> room(60);
   rpc::reader r("", 100);
   r.claim(60);
-  r.room(room);
+  r.rooms.add(room);
   CHECK(failure([&] { r.claim(41); }) == "data_loss: a tensor of 41 bytes, where the message has 40 more");
   CHECK_THROWS_AS(r.claim(std::numeric_limits<std::uint64_t>::max()), error);
   CHECK(failure([&] { r.finish(); }) == "data_loss: a message has 40 bytes that belong to no tensor");
   r.claim(40);
   CHECK_NOTHROW(r.finish());
-  REQUIRE(r.rooms.size() == 1);
-  CHECK(r.rooms[0].data() == room.data());
+  REQUIRE(r.rooms.all().size() == 1);
+  CHECK(r.rooms.all()[0].data() == room.data());
+}
+
+TEST_CASE("booleans of a payload are 0 or 1") {
+  std::vector<std::byte> flags(1000), others(1000, std::byte{7});
+  rpc::payload_rooms rooms;
+  rooms.add(others);
+  rooms.add_booleans(flags);
+  rooms.add_booleans({});
+  CHECK(rooms.all().size() == 2);
+  CHECK_NOTHROW(rooms.check());
+  flags[10] = flags[999] = std::byte{1};
+  CHECK_NOTHROW(rooms.check());
+  flags[GENERATE(0u, 500u, 999u)] = std::byte{255};
+  CHECK(failure([&] { rooms.check(); }) ==
+        "data_loss: a tensor of booleans came with a byte of 255; a boolean is 0 or 1");
+}
+
+TEST_CASE("bytes that are announced take memory as they come, at most twice as much, and go where they belong") {
+  CHECK(rpc::arriving_bytes(std::uint64_t{1} << 60).next_room().size() == 1 << 20);
+  CHECK(rpc::arriving_bytes(0).next_room().empty());
+  const std::size_t size = (5 << 20) + 123;
+  rpc::arriving_bytes all(size);
+  std::size_t come = 0;
+  for (auto room = all.next_room(); !room.empty(); room = all.next_room()) {
+    CHECK(room.size() <= std::max<std::size_t>(come, 1 << 20));
+    for (std::byte& b : room) b = std::byte(come++ % 251);
+  }
+  CHECK(come == size);
+  std::vector<std::byte> whole(size);
+  const std::span<std::byte> to(whole);
+  const std::vector<std::span<std::byte>> rooms{to.first(1), to.subspan(1, 2 << 20), to.subspan((2 << 20) + 1)};
+  all.move_to(rooms);
+  bool right = true;
+  for (std::size_t i = 0; i < size; ++i) right = right && whole[i] == std::byte(i % 251);
+  CHECK(right);
 }
 
 // ---- what does not hold together

@@ -89,6 +89,31 @@ TEST_CASE("Q1: a responder that is dropped without an answer answers so") {
   CHECK(a->failure == "internal: the request was dropped without an answer");
 }
 
+TEST_CASE("C2: a request that cannot be read is answered with the reason, and so are those that follow") {
+  echo_world w;
+  channel& way = w.connected();
+  const auto wrong = ask(way, GENERATE(balk, sour), "", "payload"), next = ask(way, same, "");
+  w.world.run_for(1s);
+  for (const auto& a : {wrong, next}) {
+    CHECK(a->times == 1);
+    CHECK(a->failure == "data_loss: lost " + ps_title + ": it cannot be read");
+  }
+  CHECK(w.ps->gone == std::vector<std::string>{"it cannot be read"});
+}
+
+TEST_CASE("Q1: an answer whose payload is found wrong fails its request once, with the reason") {
+  echo_world w;
+  int delivered = 0;
+  std::vector<std::string> failures;
+  w.connected().request(
+      lane::data, same, mail("", "payload"),
+      {.open = [&](const envelope& e) { return std::make_unique<sour_letter>(e, [&](auto&&...) { ++delivered; }); },
+       .failed = [&](const error& why) { failures.push_back(why.sentence()); }});
+  w.world.run_for(1s);
+  CHECK(delivered == 0);
+  CHECK(failures == std::vector<std::string>{"lost " + ps_title + ": it cannot be read"});
+}
+
 TEST_CASE(
     "Q1: a lost connection fails each request under way once, in the order of asking, and no later answer counts") {
   echo_world w;

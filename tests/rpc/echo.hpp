@@ -24,7 +24,7 @@ inline const std::string ps_name = "/job:ps/replica:0/task:0", ps_at = "ps:1", p
 inline const duration heartbeat = 1s;
 
 // What an echo can be asked for. `late` is answered after a second, `swell` with more than a peer takes.
-enum echo_method : method { same = 1, refuse, drop, keep, late, swell };
+enum echo_method : method { same = 1, refuse, drop, keep, late, swell, balk, sour };
 
 // A client that is no task. (g++ 12 destroys a temporary twice that is made of braces where a coroutine waits.)
 inline const identity nobody;
@@ -38,7 +38,7 @@ inline std::string too_much() {
 }
 
 // A message as it comes: its control part, and its payload as text.
-class letter final : public incoming {
+class letter : public incoming {
  public:
   using deliver = std::function<void(std::string, std::string)>;
   letter(const envelope& e, deliver to) : control_(e.control), payload_(e.payload, ' '), deliver_(std::move(to)) {
@@ -51,6 +51,15 @@ class letter final : public incoming {
   std::string control_, payload_;
   std::span<std::byte> room_;
   deliver deliver_;
+};
+
+inline error cannot_be_read() {
+  return error(errc::data_loss, "it cannot be read");
+}
+// One of which the payload is found wrong, once it is there.
+struct sour_letter final : letter {
+  using letter::letter;
+  void check() const override { throw cannot_be_read(); }
 };
 
 inline message mail(std::string control, std::string payload = {}) {
@@ -109,6 +118,8 @@ struct echo_task {
   }
   std::unique_ptr<incoming> request(const envelope& e, responder to) {
     const auto answer = std::make_shared<responder>(std::move(to));
+    if (e.method == balk) throw cannot_be_read();
+    if (e.method == sour) return std::make_unique<sour_letter>(e, [answer](auto&&...) {});
     return std::make_unique<letter>(e, [this, m = e.method, answer](std::string control, std::string payload) {
       ++begun;
       if (m == same) answer->reply(mail(std::move(control), std::move(payload)));

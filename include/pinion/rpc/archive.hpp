@@ -58,6 +58,22 @@ class writer : public cereal::OutputArchive<writer, cereal::AllowEmptyClassElisi
   std::size_t payload_bytes() const;
 };
 
+// Memory for the payload of a message, in the order of its bytes. It does not own that memory. Not thread-safe.
+class payload_rooms {
+ public:
+  void add(std::span<std::byte> room) {
+    if (!room.empty()) all_.push_back(room);
+  }
+  // Adds memory for booleans, whose bytes are 0 or 1.
+  void add_booleans(std::span<std::byte> room);
+  std::span<const std::span<std::byte>> all() const { return all_; }
+  // Checks the booleans, once the payload has come. Throws data_loss for another byte, which no kernel may see.
+  void check() const;
+
+ private:
+  std::vector<std::span<std::byte>> all_, booleans_;
+};
+
 // Reads what a writer wrote, and trusts none of it. Refers to the control part, which must outlive it. Not thread-safe.
 // Throws error(data_loss) for a malformed message, and error(resource_exhausted) for one that takes more memory than it
 // is allowed.
@@ -66,7 +82,7 @@ class reader : public cereal::InputArchive<reader, cereal::AllowEmptyClassElisio
   reader(std::string_view control, std::uint64_t payload_bytes)
       : InputArchive(this), control_(control), payload_left_(payload_bytes) {}
 
-  std::vector<std::span<std::byte>> rooms;  // the memory into which the payload is read, in order
+  payload_rooms rooms;  // the memory into which the payload is read
 
   std::size_t left() const { return control_.size(); }
   std::string_view take(std::size_t bytes);
@@ -75,7 +91,6 @@ class reader : public cereal::InputArchive<reader, cereal::AllowEmptyClassElisio
 
   // Reserves payload bytes. Call it before the memory for them is allocated.
   void claim(std::uint64_t bytes);
-  void room(std::span<std::byte> bytes);
 
   // Counts memory that what is read takes: an estimate, since it depends on the types in which it is kept.
   void spend(std::uint64_t bytes) {

@@ -1,6 +1,8 @@
 // Bodies of <pinion/rpc/archive.hpp>.
 #pragma once
 
+#include <algorithm>
+
 #include <pinion/base/error.hpp>
 #include <pinion/rpc/archive.hpp>
 
@@ -47,8 +49,20 @@ PINION_DECL void reader::claim(std::uint64_t bytes) {
   payload_left_ -= bytes;
 }
 
-PINION_DECL void reader::room(std::span<std::byte> bytes) {
-  if (!bytes.empty()) rooms.push_back(bytes);
+PINION_DECL void payload_rooms::add_booleans(std::span<std::byte> room) {
+  add(room);
+  booleans_.push_back(room);
+}
+
+PINION_DECL void payload_rooms::check() const {
+  for (const auto& room : booleans_) {
+    std::byte seen{0};  // what any byte has beside the last bit; a loop without branches, since tensors are large
+    for (const std::byte b : room) seen |= b;
+    if ((seen & ~std::byte{1}) == std::byte{0}) continue;
+    const auto wrong = std::find_if(room.begin(), room.end(), [](std::byte b) { return b > std::byte{1}; });
+    reader::refuse("a tensor of booleans came with a byte of " + std::to_string(std::to_integer<int>(*wrong)) +
+                   "; a boolean is 0 or 1");
+  }
 }
 
 PINION_DECL void reader::finish() const {

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/rpc/arriving_bytes.hpp>
 #include <pinion/rpc/frame.hpp>
 #include <pinion/rpc/message.hpp>
 #include <pinion/rpc/network.hpp>
@@ -36,11 +37,16 @@
 namespace pinion { inline namespace v0 { namespace rpc {
 
 // A message that is arriving: it is opened when its control part is complete, its rooms are filled with the payload,
-// then it is delivered.
+// it is checked, then delivered.
 class incoming {
  public:
   virtual ~incoming() = default;
-  virtual std::span<const std::span<std::byte>> rooms() const = 0;  // memory for the payload, as long as it in total
+  // Memory for the payload, or for all of it but the rest.
+  virtual std::span<const std::span<std::byte>> rooms() const = 0;
+  // The end of the payload, for which memory is taken as it comes; null: none.
+  virtual arriving_bytes* rest() { return nullptr; }
+  // Throws if the payload is not what the message said of it.
+  virtual void check() const {}
   virtual void arrived() = 0;
 };
 
@@ -181,6 +187,7 @@ class connection : public std::enable_shared_from_this<connection> {
   // Returns null for an answer that no request waits for.
   std::unique_ptr<incoming> open(const frame_header& h, std::string& control);
   static std::unique_ptr<incoming> checked(std::unique_ptr<incoming> message, const frame_header& h);
+  awaitable<void> read_payload(incoming& message);
   // Opens an answer. An answer that cannot be read, or that arrives incomplete, also fails its request.
   std::unique_ptr<incoming> open_reply(reply_handler& handler, const envelope& e, const frame_header& h);
   void fail_by(reply_handler& handler, const std::string& control);

@@ -16,7 +16,14 @@ PINION_DECL responder& responder::operator=(responder&& o) noexcept {
 }
 
 PINION_DECL responder::~responder() {
-  if (id_) fail(error(errc::internal, "the request was dropped without an answer"));
+  const auto id = std::exchange(id_, 0);
+  const auto c = id ? to_.lock() : nullptr;
+  if (!c) return;
+  // Posted, since a request may be dropped because it cannot be read: then the connection closes first, and says why.
+  c->net_.post([c, id] {
+    responder late(c, id);
+    late.fail(error(errc::internal, "the request was dropped without an answer"));
+  });
 }
 
 PINION_DECL void connection::start(connection_handlers handlers) {
@@ -200,12 +207,13 @@ PINION_DECL awaitable<void> connection::read_message() {
   refusing_ = true;
   const auto message = open(h, control);
   refusing_ = false;
-  if (message)
-    for (const auto& room : message->rooms()) co_await fill(room);
-  else
+  if (!message)
     co_await skip(h.payload);
+  else if (h.payload > 0)
+    co_await read_payload(*message);
   traffic::add(traffic_->messages_received);
   refusing_ = true;
+  if (message) message->check();
   half_answered_.reset();
   if (message) message->arrived();
   refusing_ = false;
@@ -313,13 +321,20 @@ PINION_DECL std::unique_ptr<incoming> connection::open(const frame_header& h, st
 }
 
 PINION_DECL std::unique_ptr<incoming> connection::checked(std::unique_ptr<incoming> message, const frame_header& h) {
-  std::uint64_t room = 0;
-  if (message)
-    for (const auto& r : message->rooms()) room += r.size();
-  if (message && room != h.payload)
+  if (!message) return message;
+  const auto* rest = message->rest();
+  std::uint64_t room = rest ? rest->announced() : 0;
+  for (const auto& r : message->rooms()) room += r.size();
+  if (room != h.payload)
     throw error(errc::data_loss, "a message announces " + std::to_string(h.payload) +
                                      " bytes of payload, but describes " + std::to_string(room));
   return message;
+}
+
+PINION_DECL awaitable<void> connection::read_payload(incoming& message) {
+  for (const auto& room : message.rooms()) co_await fill(room);
+  if (auto* rest = message.rest())
+    for (auto room = rest->next_room(); !room.empty(); room = rest->next_room()) co_await fill(room);
 }
 
 PINION_DECL std::unique_ptr<incoming> connection::open_reply(reply_handler& handler, const envelope& e,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,52 +25,47 @@ class typed_incoming final : public incoming {
     read_all(in, message_);
     rooms_ = std::move(in.rooms);
   }
-  std::span<const std::span<std::byte>> rooms() const override { return rooms_; }
+  std::span<const std::span<std::byte>> rooms() const override { return rooms_.all(); }
+  void check() const override { rooms_.check(); }
   void arrived() override { deliver_(std::move(message_)); }
 
  private:
   M message_;
-  std::vector<std::span<std::byte>> rooms_;
+  payload_rooms rooms_;
   Deliver deliver_;
 };
 
 }  // namespace detail
 
 // A received message that is not yet decoded. Large messages take seconds to read, so another thread opens them and the
-// network's thread goes on. Its payload is copied once more than that of a message that is read on arrival.
+// network's thread goes on. Its payload is copied once more than that of a message that is read on arrival, and takes
+// memory as it comes, not when it is announced.
 template <class M>
 class sealed {
  public:
   sealed() = default;
   explicit sealed(const envelope& e)
-      : control_(e.text ? std::move(*e.text) : std::string(e.control)),
-        payload_(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(e.payload))),
-        bytes_(static_cast<std::size_t>(e.payload)) {}
+      : control_(e.text ? std::move(*e.text) : std::string(e.control)), payload_(e.payload) {}
 
-  std::size_t size() const { return control_.size() + bytes_; }
-  std::span<std::byte> room() const { return {payload_.get(), bytes_}; }
+  arriving_bytes& payload() { return payload_; }
   // The memory that the opened message takes, as estimated.
   std::uint64_t memory() const { return memory_; }
   // Decodes the message; call it once. Throws error(data_loss) for a malformed message, and error(resource_exhausted)
   // for one that takes more memory than it may.
   M open(std::uint64_t most_memory = ~std::uint64_t{0}) {
     M message;
-    reader in(control_, bytes_);
+    reader in(control_, payload_.announced());
     in.allow(most_memory);
     read_all(in, message);
     memory_ = in.spent();
-    std::size_t at = 0;
-    for (const auto& room : in.rooms) {
-      std::memcpy(room.data(), payload_.get() + at, room.size());
-      at += room.size();
-    }
+    payload_.move_to(in.rooms.all());
+    in.rooms.check();
     return message;
   }
 
  private:
   std::string control_;
-  std::unique_ptr<std::byte[]> payload_;
-  std::size_t bytes_ = 0;
+  arriving_bytes payload_;
   std::uint64_t memory_ = 0;
 };
 
@@ -80,15 +74,13 @@ namespace detail {
 template <class M, class Deliver>
 class sealed_incoming final : public incoming {
  public:
-  sealed_incoming(const envelope& e, Deliver deliver) : message_(e), deliver_(std::move(deliver)) {
-    if (e.payload > 0) rooms_.push_back(message_.room());
-  }
-  std::span<const std::span<std::byte>> rooms() const override { return rooms_; }
+  sealed_incoming(const envelope& e, Deliver deliver) : message_(e), deliver_(std::move(deliver)) {}
+  std::span<const std::span<std::byte>> rooms() const override { return {}; }
+  arriving_bytes* rest() override { return &message_.payload(); }
   void arrived() override { deliver_(std::move(message_)); }
 
  private:
   sealed<M> message_;
-  std::vector<std::span<std::byte>> rooms_;
   Deliver deliver_;
 };
 
@@ -108,14 +100,15 @@ namespace detail {
 template <class M, class Deliver>
 class welcomed_incoming final : public incoming {
  public:
-  welcomed_incoming(M&& m, std::vector<std::span<std::byte>>&& rooms, Deliver deliver)
+  welcomed_incoming(M&& m, payload_rooms&& rooms, Deliver deliver)
       : message_(std::move(m)), rooms_(std::move(rooms)), deliver_(std::move(deliver)) {}
-  std::span<const std::span<std::byte>> rooms() const override { return rooms_; }
+  std::span<const std::span<std::byte>> rooms() const override { return rooms_.all(); }
+  void check() const override { rooms_.check(); }
   void arrived() override { deliver_(std::move(message_)); }
 
  private:
   M message_;
-  const std::vector<std::span<std::byte>> rooms_;
+  const payload_rooms rooms_;
   Deliver deliver_;
 };
 
@@ -123,7 +116,7 @@ class welcomed_incoming final : public incoming {
 
 // Delivers a message whose head was read and found welcome, when its payload has filled the rooms.
 template <class M, class Deliver>
-std::unique_ptr<incoming> welcome_in(M&& message, std::vector<std::span<std::byte>>&& rooms, Deliver deliver) {
+std::unique_ptr<incoming> welcome_in(M&& message, payload_rooms&& rooms, Deliver deliver) {
   return std::make_unique<detail::welcomed_incoming<M, Deliver>>(std::move(message), std::move(rooms), deliver);
 }
 

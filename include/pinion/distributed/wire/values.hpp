@@ -36,7 +36,7 @@ struct described_value {
 
   std::uint64_t bytes() const;  // of the payload
   // Takes memory for the value, and adds the room for its bytes to `rooms`. Call it once.
-  any_tensor make(std::vector<std::span<std::byte>>& rooms);
+  any_tensor make(rpc::payload_rooms& rooms);
 };
 
 }  // namespace distributed

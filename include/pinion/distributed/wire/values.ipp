@@ -134,10 +134,12 @@ PINION_DECL std::uint64_t described_value::bytes() const {
   return static_cast<std::uint64_t>(shape.count()) * size_of(dtype);
 }
 
-PINION_DECL any_tensor described_value::make(std::vector<std::span<std::byte>>& rooms) {
+PINION_DECL any_tensor described_value::make(rpc::payload_rooms& rooms) {
   if (!there || dtype == pinion::dtype::string) return std::move(text);
   any_tensor t(dtype, shape, host_memory());
-  if (t.bytes() > 0) rooms.push_back({t.byte_data(), t.bytes()});
+  if (t.bytes() == 0) return t;
+  const std::span<std::byte> room{t.byte_data(), t.bytes()};
+  dtype == pinion::dtype::boolean ? rooms.add_booleans(room) : rooms.add(room);
   return t;
 }
 

@@ -136,7 +136,7 @@ PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std:
 PINION_DECL void exchange::fetch(const run_id& run, const std::string& key, std::string_view from_task, fetched done) {
   const auto open = [type = awaited_by(run, key), key, done](const rpc::envelope& e) -> std::unique_ptr<rpc::incoming> {
     auto head = rpc::read_head<pulled_of<described_value>>(e);
-    std::vector<std::span<std::byte>> rooms;
+    rpc::payload_rooms rooms;
     auto taken = outcome_of([&] {
       if (type) detail::expect_type(key, head.value, type);
       return head.value.make(rooms);
@@ -160,7 +160,7 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope&
   of_peer->hold(bytes);
   std::shared_ptr<void> credit(nullptr, [of_peer, bytes](void*) { of_peer->release(bytes); });
   if (!meet) return nullptr;  // its bytes are passed over
-  std::vector<std::span<std::byte>> rooms;
+  rpc::payload_rooms rooms;
   any_tensor value = head.value.make(rooms);
   return rpc::welcome_in(std::move(value), std::move(rooms), [meet, key = std::move(head.key), credit](any_tensor&& v) {
     meet->arrive(key, {std::move(v), credit});
