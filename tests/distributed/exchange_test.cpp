@@ -31,6 +31,7 @@ struct trader {
   thread_pool pool{0};
   distributed::exchange values;
   std::shared_ptr<rpc::acceptor> door;
+  int pulls = 0;  // by others
 
   trader(std::shared_ptr<sim_network> host, const std::string& task, const cluster_spec& spec, exchange_options how)
       : net(std::move(host)),
@@ -55,6 +56,7 @@ struct trader {
   rpc::service service() {
     return {.request =
                 [this](const envelope& e, responder to, const guest_ref& from) {
+                  ++pulls;
                   return values.pulled(e, from, std::make_shared<responder>(std::move(to)));
                 },
             .notice = [this](const envelope& e, const guest_ref& from) { return notice(e, from); },
@@ -94,6 +96,13 @@ struct market {
     };
     return at.values.begin(run, {{other.name, other.me.incarnation}}, failed, std::move(awaited));
   }
+  // The run of a with that number, which begins when it is first asked for.
+  std::shared_ptr<remote_rendezvous> begin_once(std::uint64_t run) {
+    auto& one = begun[run];
+    if (!one) one = begin(*a, {some_session, run});
+    return one;
+  }
+  std::map<std::uint64_t, std::shared_ptr<remote_rendezvous>> begun;
   static std::string key(int i) {
     return "v" + std::to_string(i) + ";" + ps_task(0) + "/device:CPU:0;" + worker_task(0) + "/device:CPU:0";
   }
@@ -236,17 +245,66 @@ TEST_CASE("V5: values of a run that never begins are dropped after a minute, wit
   CHECK(m.a->values.offered() == 1);  // that of run 1: the new one was pushed
 }
 
-TEST_CASE("V5: of one task no more values wait for runs that have not begun than may; one more closes its connection") {
+TEST_CASE("V5: of one task a limited number of values waits for runs; a run of which more would wait does not begin") {
   market m;
-  const auto from = m.begin(*m.a);
+  const auto from = m.begin(*m.a), other = m.begin(*m.a, run_2);
   for (int i = 0; i < 20; ++i) from->send(m.key(i), m.value(i, 4));
+  for (int i = 0; i < 20; ++i) other->send(m.key(i), m.value(i, 4));
   m.world.run_for(1s);
   CHECK(m.failures.empty());
-  CHECK(m.b->values.runs() == 1);
-  from->send(m.key(20), m.value(20, 4));
+  const error why = caught([&] { m.begin(*m.b, run_2); });
+  CHECK(why.code() == errc::resource_exhausted);
+  CHECK_THAT(why.what(),
+             Catch::Contains(ps_task(0)) && Catch::Contains("20 values") && Catch::Contains("early_values"));
+  const auto to = m.begin(*m.b);
+  for (int i = 0; i < 20; ++i) m.receive(*to, i);
+  CHECK(m.got.size() == 20);
+  CHECK(caught([&] { m.begin(*m.b, run_2); }).code() == errc::cancelled);
+}
+
+TEST_CASE("V5: a run that does not begin keeps no values, and those of others may wait") {
+  market m;
+  const auto from = m.begin(*m.a), other = m.begin(*m.a, run_2);
+  for (int i = 0; i < 21; ++i) from->send(m.key(i), m.value(i, 4));
+  for (int i = 0; i < 20; ++i) other->send(m.key(i), m.value(i, 4));
   m.world.run_for(1s);
-  REQUIRE(m.failures.size() == 1);
+  const auto to = m.begin(*m.b, run_2);
+  for (int i = 0; i < 20; ++i) m.receive(*to, i);
+  CHECK(m.got.size() == 20);
+  CHECK(caught([&] { m.begin(*m.b); }).code() == errc::resource_exhausted);
+}
+
+TEST_CASE("V5: a task that sends too many values for too many runs loses its connection") {
+  market m;
+  for (std::uint64_t run = 1; run <= 21; ++run)
+    for (int i = 0; i < (run == 1 ? 20 : 1); ++i) m.begin_once(run)->send(m.key(i), m.value(i, 4));
+  m.world.run_for(1s);
+  CHECK(m.failures.empty());
+  m.begin_once(22)->send(m.key(1), m.value(1, 4));
+  m.world.run_for(1s);
+  REQUIRE(m.failures.size() == 22);
   CHECK_THAT(m.failures[0], Catch::EndsWith(" in " + worker_task(0)));
+}
+
+TEST_CASE("V7: what comes early is of the task that sent it, or is dropped") {
+  market m;
+  const auto from = m.begin(*m.a);
+  const std::string here = "v;" + worker_task(0) + "/device:CPU:0;" + worker_task(0) + "/device:CPU:0";
+  m.a->values.carry(run_1, here, worker_task(0), m.value(1, 40));
+  m.a->values.carry(run_1, "nonsense", worker_task(0), m.value(1, 40));
+  m.world.run_for(1s);
+  CHECK(m.failures.empty());
+  CHECK(m.b->values.runs() == 0);
+}
+
+TEST_CASE("V1: a value that is announced many times is asked for once") {
+  market m(0);
+  const auto from = m.begin(*m.a), to = m.begin(*m.b);
+  m.receive(*to, 1);
+  for (int i = 0; i < 100; ++i) to->announce(m.key(1), ps_task(0));
+  m.world.run_for(1s);
+  CHECK(m.a->pulls == 1);
+  CHECK(m.got == texts{"cancelled"});
 }
 
 TEST_CASE("V5: a run that begins, or is given up, makes room for other early values") {

@@ -4,7 +4,7 @@
 //   1. Values pushed to a peer and not yet taken there are at most the credit; the rest waits here, announced. [V1, V2]
 //   2. A run that has ended leaves a tombstone, so that a late value is dropped. [V4]
 //   3. A value for a run that has not begun waits for it, but only for options.patience, and of one task wait no more
-//      than options.early. [V5]
+//      than options.early. A run of which more would wait keeps none, and fails when it begins. [V5]
 //   4. Memory for a value is taken when its run wants a value of its key, dtype and shape, or has not begun. [V7]
 //   5. When the channel to a peer goes down, or the one from it, every run in which the peer takes part fails. A value
 //      may have been on the way, and its sender need not care: its part of the run may have ended with it. [F2]
@@ -109,6 +109,11 @@ class exchange final : public value_carrier {
     std::shared_ptr<const awaited_values> awaited;  // null: everything
     std::map<std::string, std::size_t> early;       // how many values came before it began, by task
     bool has_lost = false;                          // a peer, and was told
+    std::string overrun_by;  // the task of which too many came: the run will not begin, and keeps none of them
+  };
+  // Counts of what a task has sent for runs that have not begun.
+  struct early_counts {
+    std::size_t values = 0, overrun = 0;  // values that wait, and runs of which too many would
   };
 
   // The tombstones of a session, the oldest first.
@@ -144,13 +149,15 @@ class exchange final : public value_carrier {
   }
   // Takes a value that waits here to be pulled; an empty one if it is not there.
   any_tensor take_offer(const run_id& run, const std::string& key);
-  // Requires, for the next five: the lock is held.
+  // Requires, for the next six: the lock is held.
   entry& expected(const run_id& run);
   bool is_buried(const run_id& run) const;
   void bury(const run_id& run);
-  // Counts a value for a run that has not begun. Throws resource_exhausted if its sender has sent too many.
-  entry& expected_by(const std::string& sender, const run_id& run);
+  // Counts a value for a run that has not begun. Returns false if its sender has sent too many: then the run will not
+  // begin. Throws resource_exhausted if that is so of too many runs.
+  bool may_wait(const std::string& sender, const run_id& run);
   void forget_early(entry& r);
+  error too_early(const std::string& sender) const;
   // Throws the reason for which a run that has begun takes no such value from the peer; `is` is null for a value that
   // is announced.
   static void expect_awaited(const entry& r, const std::string& key, const described_value* is, const rpc::guest& from);
@@ -159,8 +166,8 @@ class exchange final : public value_carrier {
   // then its run fails.
   std::shared_ptr<remote_rendezvous> meeting(const run_id& run, const std::string& key, const described_value* is,
                                              const rpc::guest_ref& from);
-  // The value of a key that a run awaits; nothing: it awaits any.
-  std::optional<output_type> awaited_by(const run_id& run, const std::string& key) const;
+  // The values that a run awaits; null: it awaits any.
+  std::shared_ptr<const awaited_values> awaited_by(const run_id& run) const;
   entry take(const run_id& run);
   void fail(const run_id& run, const error& why);
   void lost(const std::string& task, const error& why);
@@ -191,7 +198,7 @@ class exchange final : public value_carrier {
   std::unordered_set<std::string> watched_;
   std::unordered_map<std::uint64_t, std::shared_ptr<account>> accounts_;
   std::unordered_map<session_id, graves, id_hash> buried_;
-  std::map<std::string, std::size_t> early_;  // values for runs that have not begun, by task
+  std::map<std::string, early_counts> early_;  // by task
 };
 
 }}}  // namespace pinion::v0::distributed

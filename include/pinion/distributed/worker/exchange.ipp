@@ -21,6 +21,13 @@ inline void expect_type(const std::string& key, const described_value& is, const
   throw error(errc::data_loss, "the value received as '" + key + "' is " + text_of(found) + ", not " + text_of(type));
 }
 
+// Throws unless a value is the one that is awaited by the key.
+inline void expect_one_of(const awaited_values& all, const std::string& key, const described_value& is) {
+  const auto at = all.find(key);
+  if (at == all.end()) throw error(errc::data_loss, "the value '" + key + "' is not one that this run awaits");
+  expect_type(key, is, at->second);
+}
+
 }}}}  // namespace pinion::v0::distributed::detail
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -33,6 +40,12 @@ PINION_DECL std::shared_ptr<remote_rendezvous> exchange::begin(const run_id& run
   auto& r = expected(run);
   if (r.begun) throw error(errc::already_exists, "run " + std::to_string(run.count) + " has begun here already");
   forget_early(r);
+  if (!r.overrun_by.empty()) {
+    const error why = too_early(r.overrun_by);
+    runs_.erase(run);
+    bury(run);
+    throw error(why);
+  }
   r.begun = true;
   r.peers = std::move(of_peers);
   r.failed = std::move(failed);
@@ -134,11 +147,11 @@ PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std:
 }
 
 PINION_DECL void exchange::fetch(const run_id& run, const std::string& key, std::string_view from_task, fetched done) {
-  const auto open = [type = awaited_by(run, key), key, done](const rpc::envelope& e) -> std::unique_ptr<rpc::incoming> {
+  const auto open = [all = awaited_by(run), key, done](const rpc::envelope& e) -> std::unique_ptr<rpc::incoming> {
     auto head = rpc::read_head<pulled_of<described_value>>(e);
     rpc::payload_rooms rooms;
     auto taken = outcome_of([&] {
-      if (type) detail::expect_type(key, head.value, type);
+      if (all) detail::expect_one_of(*all, key, head.value);
       return head.value.make(rooms);
     });
     if (taken) return rpc::welcome_in(std::move(taken).value(), std::move(rooms), done);
@@ -236,21 +249,38 @@ PINION_DECL void exchange::bury(const run_id& run) {
   of.order.pop_front();
 }
 
-PINION_DECL exchange::entry& exchange::expected_by(const std::string& sender, const run_id& run) {
-  auto& all = early_[sender];
-  if (all >= options_.early)
-    throw error(errc::resource_exhausted, sender + " sent more than " + std::to_string(options_.early) +
-                                              " values for runs that have not begun in " + task_ +
-                                              " (server_config.limits.early_values)");
-  ++all;
-  auto& r = expected(run);
-  ++r.early[sender];
-  return r;
+PINION_DECL error exchange::too_early(const std::string& sender) const {
+  return error(errc::resource_exhausted, sender + " sent more than " + std::to_string(options_.early) +
+                                             " values for runs that have not begun in " + task_ +
+                                             " (server_config.limits.early_values)");
+}
+
+PINION_DECL bool exchange::may_wait(const std::string& sender, const run_id& run) {
+  early_counts& of = early_[sender];
+  const bool full = of.values >= options_.early;
+  if (full && of.overrun >= options_.early) throw too_early(sender);
+  entry& r = expected(run);
+  if (!r.overrun_by.empty()) return false;
+  if (!full) {
+    ++of.values;
+    ++r.early[sender];
+    return true;
+  }
+  forget_early(r);
+  ++early_[sender].overrun;
+  r.overrun_by = sender;
+  return false;
 }
 
 PINION_DECL void exchange::forget_early(entry& r) {
-  for (const auto& [sender, count] : r.early)
-    if ((early_[sender] -= count) == 0) early_.erase(sender);
+  const auto forget = [this](const std::string& sender, std::size_t values, std::size_t runs) {
+    early_counts& of = early_[sender];
+    of.values -= values;
+    of.overrun -= runs;
+    if (of.values + of.overrun == 0) early_.erase(sender);
+  };
+  for (const auto& [sender, count] : r.early) forget(sender, count, 0);
+  if (!r.overrun_by.empty()) forget(r.overrun_by, 0, 1);
   r.early.clear();
 }
 
@@ -270,27 +300,34 @@ PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& r
                                                                  const described_value* is,
                                                                  const rpc::guest_ref& from) {
   std::function<void(const error&)> failed;
+  std::shared_ptr<remote_rendezvous> overrun;  // what it holds is freed without the lock
   outcome<> awaited;
   {
     std::lock_guard hold(mutex_);
     if (is_buried(run)) return nullptr;
     const auto known = runs_.find(run);
-    if (known == runs_.end() || !known->second.begun) return expected_by(from->name, run).meet;
-    awaited = outcome_of([&] { expect_awaited(known->second, key, is, *from); });
-    if (awaited) return known->second.meet;
-    failed = known->second.failed;
+    if (known == runs_.end() || !known->second.begun) {
+      if (task_of_device(runtime::source_of(key)) != from->name) return nullptr;  // it has no such value
+      const bool may = may_wait(from->name, run);
+      overrun = expected(run).meet;
+      if (may) return overrun;
+    } else {
+      const entry& r = known->second;
+      awaited = outcome_of([&] { expect_awaited(r, key, is, *from); });
+      if (awaited) return r.meet;
+      failed = r.failed;
+    }
   }
+  if (overrun) return overrun->abort(too_early(from->name)), nullptr;
   error why = *awaited.failure();
   failed(why.in_task(from->name));
   return nullptr;
 }
 
-PINION_DECL std::optional<output_type> exchange::awaited_by(const run_id& run, const std::string& key) const {
+PINION_DECL std::shared_ptr<const awaited_values> exchange::awaited_by(const run_id& run) const {
   std::lock_guard hold(mutex_);
   const auto r = runs_.find(run);
-  if (r == runs_.end() || !r->second.awaited) return std::nullopt;
-  const auto type = r->second.awaited->find(key);
-  return type == r->second.awaited->end() ? std::nullopt : type->second;
+  return r == runs_.end() ? nullptr : r->second.awaited;
 }
 
 PINION_DECL exchange::entry exchange::take(const run_id& run) {

@@ -2,7 +2,7 @@
 //
 // Invariants
 //   1. Under one key there is at most one value, one announcement and one receiver, and each is used once; a second
-//      receiver is refused.
+//      receiver is refused, and a value is fetched once, however often it is announced.
 //   2. A pushed value holds its sender's credit until it is taken or dropped.
 //   3. After abort() nothing waits and nothing is kept: later values are dropped, and later receivers get the error.
 //   4. Callbacks run without the lock; those for values from other tasks run in a thread that may compute.
@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <pinion/base/config.hpp>
@@ -75,6 +76,7 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
   std::unordered_map<std::string, handed_over> local_;
   std::unordered_map<std::string, arrival> arrived_;
   std::unordered_map<std::string, std::string> announced_;
+  std::unordered_set<std::string> fetched_;  // keys of values that were asked for
   std::unordered_map<std::string, receiver> receivers_;
 };
 

@@ -31,6 +31,7 @@ PINION_DECL void remote_rendezvous::receive(const std::string& key, receiver don
         auto offer = announced_.extract(key);
         if (!offer) return;
         announced_by = std::move(offer.mapped());
+        fetched_.insert(key);
       } else {
         found = received_twice(key);  // the receiver was not taken, and is called below
       }
@@ -70,11 +71,12 @@ PINION_DECL void remote_rendezvous::arrive(const std::string& key, arrival a) {
 PINION_DECL void remote_rendezvous::announce(const std::string& key, const std::string& by) {
   {
     std::lock_guard hold(mutex_);
-    if (failure_) return;
+    if (failure_ || fetched_.count(key) > 0) return;
     if (receivers_.count(key) == 0) {
       announced_.emplace(key, by);
       return;
     }
+    fetched_.insert(key);
   }
   fetch(key, by);
 }
