@@ -26,7 +26,11 @@ struct server_limits {
   int runs = 4096;                                        // steps of one client that run or wait for their turn
   std::uint64_t session_bytes = std::uint64_t{8} << 30;   // memory of the graph and the steps of one session
   std::uint64_t bytes_received = std::uint64_t{4} << 30;  // bytes of one client's requests that are not worked off
-  int early_values = 4096;                                // values of one task for runs that have not begun
+  // Values of one task for runs that have not begun. A run of which more would wait fails when it begins.
+  int early_values = 4096;
+  int runs_of_all = 65536;                                        // steps of all clients that run or wait
+  std::uint64_t session_bytes_of_all = std::uint64_t{32} << 30;   // memory of the graphs and the steps of all sessions
+  std::uint64_t bytes_received_of_all = std::uint64_t{16} << 30;  // bytes of all clients' requests
 };
 
 }}  // namespace pinion::v0

@@ -25,6 +25,8 @@ struct master_services {
   distributed::worker& here;
   any_placer place = {};
   server_limits limits = {};
+  // Memory of the graphs and steps of all sessions of other processes, as estimated.
+  std::shared_ptr<std::atomic<std::uint64_t>> memory_of_all = std::make_shared<std::atomic<std::uint64_t>>(0);
   // The calls that use these parts on behalf of a session; a server that stops waits for them.
   std::shared_ptr<users> in_use = std::make_shared<users>();
   // Is the server asked to stop, so that nothing begins?

@@ -37,6 +37,7 @@ struct session_settings {
 class master_session : public std::enable_shared_from_this<master_session> {
  public:
   master_session(master_services& services, std::uint64_t handle, std::uint64_t client, session_settings settings);
+  ~master_session() { give_back(memory_); }
 
   std::uint64_t handle() const { return handle_; }
   std::uint64_t client() const { return client_; }  // channel of the client that opened it; 0: a client in this process
@@ -135,7 +136,11 @@ class master_session : public std::enable_shared_from_this<master_session> {
   void expect_room(const graph_delta& delta, std::uint64_t memory) const;
   // Throws unless there is room for one more step of so much memory. Requires: mutex_ is held.
   void expect_room_for_step(std::uint64_t memory) const;
-  error takes_too_much() const;
+  // Throws if the session, or all sessions, would take too much memory.
+  void expect_memory(std::uint64_t more) const;
+  // Count memory that the graph and the steps take, as estimated.
+  void take(std::uint64_t memory);
+  void give_back(std::uint64_t memory);
 
   master_services& s_;
   const std::shared_ptr<users> in_use_;
@@ -148,6 +153,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   runtime::placed_steps placed_;
   std::uint64_t next_step_ = 1;
   std::atomic<std::uint64_t> memory_{0};  // of the graph and the steps, as estimated
+  const std::shared_ptr<std::atomic<std::uint64_t>> memory_of_all_;
 
   mutable std::mutex mutex_;
   std::optional<error> closed_;  // the reason

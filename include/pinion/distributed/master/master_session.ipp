@@ -18,6 +18,7 @@ PINION_DECL master_session::master_session(master_services& services, std::uint6
       soft_(settings.soft),
       optimize_(settings.optimize),
       placed_(services.place, parse_device(services.name), settings.soft),
+      memory_of_all_(services.memory_of_all),
       tasks_(services, std::move(settings.filters), [this] { expect_open(); }) {}
 
 PINION_DECL bool master_session::is_open() const {
@@ -37,7 +38,7 @@ PINION_DECL void master_session::extend(graph_delta delta, std::uint64_t memory)
   if (is_limited()) expect_room(delta, memory);
   try {
     apply(*graph_, std::move(delta));
-    memory_ += memory;
+    take(memory);
   } catch (...) {
     spoiled_ = current_error().in_task(s_.name);
     throw error(*spoiled_);
@@ -48,20 +49,37 @@ PINION_DECL void master_session::expect_room(const graph_delta& delta, std::uint
   if (std::int64_t{graph_->size()} + static_cast<std::int64_t>(delta.nodes.size()) > s_.limits.nodes)
     throw error(errc::resource_exhausted, "the graph of a session has at most " + std::to_string(s_.limits.nodes) +
                                               " nodes in " + s_.name + " (server_config.limits.nodes)");
-  if (memory_ + memory > s_.limits.session_bytes) throw takes_too_much();
+  expect_memory(memory);
 }
 
 PINION_DECL void master_session::expect_room_for_step(std::uint64_t memory) const {
   if (steps_.size() >= static_cast<std::size_t>(s_.limits.steps))
     throw error(errc::resource_exhausted, "a session has at most " + std::to_string(s_.limits.steps) + " steps in " +
                                               s_.name + " (server_config.limits.steps)");
-  if (memory_ + memory > s_.limits.session_bytes) throw takes_too_much();
+  expect_memory(memory);
 }
 
-PINION_DECL error master_session::takes_too_much() const {
-  return error(errc::resource_exhausted, "the graph and the steps of a session take at most " +
-                                             std::to_string(s_.limits.session_bytes) + " bytes of memory in " +
-                                             s_.name + ", as estimated (server_config.limits.session_bytes)");
+PINION_DECL void master_session::expect_memory(std::uint64_t more) const {
+  const auto expect = [&](std::uint64_t taken, std::uint64_t most, const std::string& whose, const std::string& limit) {
+    if (taken + more > most)
+      throw error(errc::resource_exhausted, "the graph and the steps of " + whose + " take at most " +
+                                                std::to_string(most) + " bytes of memory in " + s_.name +
+                                                ", as estimated (server_config.limits." + limit + ")");
+  };
+  expect(memory_, s_.limits.session_bytes, "a session", "session_bytes");
+  expect(*memory_of_all_, s_.limits.session_bytes_of_all, "all sessions", "session_bytes_of_all");
+}
+
+PINION_DECL void master_session::take(std::uint64_t memory) {
+  if (!is_limited()) return;
+  memory_ += memory;
+  *memory_of_all_ += memory;
+}
+
+PINION_DECL void master_session::give_back(std::uint64_t memory) {
+  if (!is_limited()) return;
+  memory_ -= memory;
+  *memory_of_all_ -= memory;
 }
 
 PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature& signature, const call_limits& limits,
@@ -78,12 +96,12 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
   {
     std::lock_guard hold(mutex_);
     if (is_limited()) expect_room_for_step(memory);
-    memory_ += memory;
+    take(memory);
   }
   try {
     ship(*step, parts::all, after(s_.net, limits.operation));
   } catch (...) {
-    memory_ -= memory;
+    give_back(memory);
     throw;
   }
   std::lock_guard hold(mutex_);

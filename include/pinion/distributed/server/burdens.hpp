@@ -8,24 +8,28 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/error.hpp>
 #include <pinion/spec/server_limits.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// The bytes and runs of each client that a server holds at present, and their limits. Owned by a server, and used in
-// the network's thread; shares may be destroyed in any thread.
+// The bytes and runs of each client, and of all, that a server holds at present, and their limits. Owned by a server,
+// and used in the network's thread; shares may be destroyed in any thread.
 class burdens {
  public:
   burdens(std::string task, const server_limits& limits) : task_(std::move(task)), limits_(limits) {}
 
   // A part of what a client asks for: it counts until this is destroyed.
   using share = std::shared_ptr<void>;
-  // Counts a message of so many bytes. Throws resource_exhausted if the client sends more than is worked off.
+  // Counts a message of so many bytes. Throws resource_exhausted if the client sends, or all send, more than is worked
+  // off.
   share of_message(std::uint64_t client, std::uint64_t bytes);
   // Counts a run. Throws resource_exhausted for one too many.
   share of_run(std::uint64_t client);
+  // Counts a run for a task, whose master runs the steps of many clients: those of all clients limit it.
+  share of_run_of_task(std::uint64_t channel);
   // Forgets a client that is gone. Returns whether it had asked for anything.
-  bool forget(std::uint64_t client) { return all_.erase(client) > 0; }
+  bool forget(std::uint64_t client) { return each_.erase(client) > 0; }
 
  private:
   struct burden {
@@ -33,10 +37,13 @@ class burdens {
     std::atomic<int> runs{0};
   };
   std::shared_ptr<burden> of(std::uint64_t client);
+  share counted(const std::shared_ptr<burden>& one) const;
+  error too_much(const std::string& what, const std::string& limit) const;
 
   const std::string task_;
   const server_limits limits_;
-  std::map<std::uint64_t, std::shared_ptr<burden>> all_;
+  std::map<std::uint64_t, std::shared_ptr<burden>> each_;
+  const std::shared_ptr<burden> all_ = std::make_shared<burden>();
 };
 
 }}}  // namespace pinion::v0::distributed

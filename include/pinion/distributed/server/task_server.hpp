@@ -143,26 +143,47 @@ class task_server {
   // memory that the message takes, as estimated.
   template <class M, class Body>
   opened in_turn(const delivery& d, Body body) {
-    return rpc::receive_sealed<M>(
-        d.envelope, [this, answer = d.answer, guest = d.guest, held = hold(d), body](rpc::sealed<M>&& unread) {
-          auto letter = std::make_shared<rpc::sealed<M>>(std::move(unread));
-          builders_.add(guest->channel, [this, answer, held, body, letter] {
-            std::optional<M> message;
-            try {
-              message = letter->open(limits_.session_bytes);
-            } catch (...) {
-              return refuse_unread(answer, current_error());
-            }
-            const std::uint64_t memory = letter->memory();
-            *letter = {};
-            or_fail(answer, [&] { body(std::move(*message), memory); });
-          });
-        });
+    burdens::share held;
+    if (!welcome(d, [&] { held = hold_unread(d); })) return nullptr;  // its payload is passed over
+    const auto take = [this, answer = d.answer, guest = d.guest, held, body](rpc::sealed<M>&& unread) {
+      auto letter = std::make_shared<rpc::sealed<M>>(std::move(unread));
+      builders_.add(guest->channel, [this, answer, held, body, letter] {
+        std::optional<M> message;
+        try {
+          message = letter->open(limits_.session_bytes);
+        } catch (...) {
+          return refuse_unread(answer, current_error());
+        }
+        const std::uint64_t memory = letter->memory();
+        *letter = {};
+        or_fail(answer, [&] { body(std::move(*message), memory); });
+      });
+    };
+    return rpc::receive_sealed<M>(d.envelope, take);
   }
   void refuse_unread(const answer_ref& answer, const error& why) const;
+  // Does what looks a request up before its payload is taken. Refuses the request, and returns false, if that throws.
+  template <class Look>
+  static bool welcome(const delivery& d, const Look& look) {
+    const auto found = outcome_of(look);
+    if (found) return true;
+    if (found.failure()->code() == errc::data_loss) throw error(*found.failure());  // it cannot be read
+    d.answer->fail(*found.failure());
+    return false;
+  }
+  // Reads what a message begins with.
+  template <class T>
+  static T beginning_of(const delivery& d) {
+    T first{};
+    rpc::reader in(d.envelope.control, d.envelope.payload);
+    in(first);
+    return first;
+  }
   // Counts the bytes of a message towards those that its client has sent and that are not worked off. Throws
-  // resource_exhausted, which closes the connection, for a client that sends more than is read.
+  // resource_exhausted for a client that sends more than is read.
   burdens::share hold(const delivery& d);
+  // Counts a message that is not looked into. Throws also if its payload alone takes more memory than a session may.
+  burdens::share hold_unread(const delivery& d);
   // Receives a call that may wait for other tasks: it begins in turn, then runs in a thread of its own.
   template <class M, class Body>
   opened waiting(const delivery& d, Body body) {

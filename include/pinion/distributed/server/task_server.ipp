@@ -192,6 +192,7 @@ PINION_DECL task_server::opened task_server::tell_libraries(const delivery& d) {
 // ---- requests to the worker
 
 PINION_DECL task_server::opened task_server::keep_step(const delivery& d) {
+  if (!welcome(d, [&] { worker_.expect_of(party_of(d.guest), beginning_of<session_id>(d)); })) return nullptr;
   return in_turn<register_step>(d, [this, answer = d.answer, from = d.guest](register_step&& r, std::uint64_t memory) {
     worker_.register_step(party_of(from), std::move(r), memory,
                           [answer](const outcome<>& how) { settle(answer, how); });
@@ -200,11 +201,14 @@ PINION_DECL task_server::opened task_server::keep_step(const delivery& d) {
 
 PINION_DECL task_server::opened task_server::run_kept(const delivery& d) {
   return rpc::receive<run_step>(d.envelope, [this, answer = d.answer, from = d.guest](run_step&& r) {
-    worker_.run(r, party_of(from), {}, 0, worker::begin_in::pool,
-                [this, answer, session = r.run.session](outcome<run_result> ran) {
-                  if (!ran) return answer->fail(*ran.failure());
-                  answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(ran.value().trace)}));
-                });
+    or_fail(answer, [&] {
+      worker_.run(r, party_of(from), {}, 0, worker::begin_in::pool,
+                  [this, answer, session = r.run.session,
+                   counted = burdens_.of_run_of_task(from->channel)](outcome<run_result> ran) {
+                    if (!ran) return answer->fail(*ran.failure());
+                    answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(ran.value().trace)}));
+                  });
+    });
   });
 }
 
@@ -235,6 +239,7 @@ PINION_DECL task_server::opened task_server::open(const delivery& d) {
 }
 
 PINION_DECL task_server::opened task_server::extend(const delivery& d) {
+  if (!welcome(d, [&] { master_->find(beginning_of<std::uint64_t>(d), d.guest->channel); })) return nullptr;
   return in_turn<extend_graph>(d, [this, answer = d.answer, from = d.guest](extend_graph&& x, std::uint64_t memory) {
     reply_with(answer, std::move(x), [this, from, memory](extend_graph&& more) {
       master_->find(more.session, from->channel)->extend(std::move(more.delta), memory);
@@ -271,13 +276,9 @@ PINION_DECL task_server::opened task_server::reset_cluster(const delivery& d) {
 }
 
 PINION_DECL task_server::opened task_server::run(const delivery& d) {
-  try {
-    return d.envelope.control.size() > rpc::long_control ? run_long(d) : run_short(d);
-  } catch (const error& e) {
-    if (e.code() == errc::data_loss) throw;  // a message that cannot be read
-    d.answer->fail(e);
-    return nullptr;  // its payload is passed over
-  }
+  opened taken;
+  welcome(d, [&] { taken = d.envelope.control.size() > rpc::long_control ? run_long(d) : run_short(d); });
+  return taken;
 }
 
 PINION_DECL task_server::opened task_server::run_short(const delivery& d) {
@@ -403,6 +404,15 @@ PINION_DECL void task_server::refuse_unread(const answer_ref& answer, const erro
 
 PINION_DECL burdens::share task_server::hold(const delivery& d) {
   return burdens_.of_message(d.guest->channel, d.envelope.control.size() + d.envelope.payload);
+}
+
+PINION_DECL burdens::share task_server::hold_unread(const delivery& d) {
+  if (d.envelope.payload > limits_.session_bytes)
+    throw error(errc::resource_exhausted, "a message of " + std::to_string(d.envelope.payload) +
+                                              " bytes, where a session takes at most " +
+                                              std::to_string(limits_.session_bytes) + " in " + me_.name +
+                                              " (server_config.limits.session_bytes)");
+  return hold(d);
 }
 
 PINION_DECL void task_server::begin_run(client_run&& r) {

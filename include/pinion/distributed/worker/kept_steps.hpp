@@ -69,16 +69,34 @@ class kept_steps {
   kept_steps(std::string task_name, runtime::task& on, const server_limits& limits)
       : name_(std::move(task_name)), task_(on), limits_(limits) {}
 
-  // ---- registering: claim(), then build() and give_up(), or give_up() only
+  // ---- registering
 
+  // A session that is registering a step, and stays in the table for that until end(), or until nobody holds this any
+  // more, since registrations may be dropped. Then a session with no steps and no other claims is removed. The table
+  // outlives it. One thread at a time uses it.
+  class claim {
+   public:
+    claim(kept_steps& of, session_id name, session_ref session)
+        : of_(of), name_(std::move(name)), session_(std::move(session)) {}
+    claim(const claim&) = delete;
+    ~claim() { end(); }
+    const session_ref& session() const { return session_; }
+    void end() {
+      if (const auto ended = std::exchange(session_, nullptr)) of_.give_up(name_, ended);
+    }
+
+   private:
+    kept_steps& of_;
+    const session_id name_;
+    session_ref session_;
+  };
   // Marks the session as registering. Throws resource_exhausted for a session, or for a step, that is one too many of a
   // peer.
-  session_ref claim(const session_id& session, const party& by);
+  std::shared_ptr<claim> claimed(const session_id& session, const party& by);
   // Makes the graph, compiles it and enters the step in the table. Throws what is wrong with the graph; cancelled if
-  // the session was forgotten before or meanwhile; resource_exhausted if its steps take too much memory.
+  // the session was forgotten before or meanwhile; resource_exhausted if its steps, or those of all sessions, take too
+  // much memory.
   void build(const session_ref& session, const step_ref& step);
-  // Ends a claim. A session with no steps and no open claims is removed.
-  void give_up(const session_id& name, const session_ref& session);
 
   // ---- running
 
@@ -111,9 +129,12 @@ class kept_steps {
 
   void expect_running() const;
   error unknown() const;
-  // Requires, for the next two: the lock is held.
+  void give_up(const session_id& name, const session_ref& session);
+  // Requires, for the next four: the lock is held.
   void expect_in_table(const session_ref& session, const kept_step& step) const;
   void expect_room_for_session(std::uint64_t channel) const;
+  void expect_memory_for(const kept_session& session, const kept_step& step) const;
+  std::uint64_t memory_of_peers() const;
 
   void expect_sound(const kept_step& step) const;
   void list_awaited(kept_step& step) const;

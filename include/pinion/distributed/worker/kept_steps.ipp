@@ -18,7 +18,7 @@ PINION_DECL std::uint64_t kept_session::memory() const {
   return sum;
 }
 
-PINION_DECL kept_steps::session_ref kept_steps::claim(const session_id& session, const party& by) {
+PINION_DECL std::shared_ptr<kept_steps::claim> kept_steps::claimed(const session_id& session, const party& by) {
   std::lock_guard hold(mutex_);
   expect_running();
   const auto at = sessions_.find(session);
@@ -30,8 +30,9 @@ PINION_DECL kept_steps::session_ref kept_steps::claim(const session_id& session,
     throw error(errc::resource_exhausted, name_ + " keeps at most " + std::to_string(limits_.steps) +
                                               " steps of a session (server_config.limits.steps)");
   one->channel = by.channel;  // the master may have a new connection
+  auto made = std::make_shared<claim>(*this, session, one);
   ++one->registering;
-  return one;
+  return made;
 }
 
 PINION_DECL void kept_steps::expect_room_for_session(std::uint64_t channel) const {
@@ -59,11 +60,26 @@ PINION_DECL void kept_steps::build(const session_ref& session, const step_ref& s
   std::lock_guard hold(mutex_);
   expect_running();
   expect_in_table(session, *step);
-  if (step->of_peer && session->memory() + step->memory > limits_.session_bytes)
+  if (step->of_peer) expect_memory_for(*session, *step);
+  std::swap(session->steps[step->number], replaced);
+}
+
+PINION_DECL void kept_steps::expect_memory_for(const kept_session& session, const kept_step& step) const {
+  if (session.memory() + step.memory > limits_.session_bytes)
     throw error(errc::resource_exhausted, "the steps of the session take more than " +
                                               std::to_string(limits_.session_bytes) + " bytes of memory in " + name_ +
                                               " (server_config.limits.session_bytes)");
-  std::swap(session->steps[step->number], replaced);
+  if (memory_of_peers() + step.memory > limits_.session_bytes_of_all)
+    throw error(errc::resource_exhausted, "the steps of all sessions take more than " +
+                                              std::to_string(limits_.session_bytes_of_all) + " bytes of memory in " +
+                                              name_ + " (server_config.limits.session_bytes_of_all)");
+}
+
+PINION_DECL std::uint64_t kept_steps::memory_of_peers() const {
+  std::uint64_t sum = 0;
+  for (const auto& [name, session] : sessions_)
+    if (session->channel != 0) sum += session->memory();
+  return sum;
 }
 
 PINION_DECL void kept_steps::expect_in_table(const session_ref& session, const kept_step& step) const {

@@ -44,6 +44,9 @@ class worker {
 
   std::vector<std::string> take_notices(const session_id& session) { return steps_.take_notices(session); }
 
+  // Throws permission_denied unless the session is the party's.
+  void expect_of(const party& by, const session_id& session) const;
+
   // Cancels a run; ignored for a run of another party. A cancellation may arrive before its run.
   void cancel(const run_id& run, const error& why, const party& by = {});
   // Returns the key of a value that a run waits for here, for messages; "" if none.
@@ -97,12 +100,10 @@ class worker {
   // Tells whether a connection leads to the task that was meant, in this incarnation.
   static outcome<> met(const rpc::channel& way, const outcome<>& connected, std::uint64_t incarnation);
 
-  void build(const kept_steps::session_ref& session, const kept_steps::step_ref& step, const registered& done);
+  void build(kept_steps::claim& by, const kept_steps::step_ref& step, const registered& done);
   void let_go(const session_id& session, kept_steps::session_ref kept);
   // Is the party the session's master, and a task of the cluster? Another that claims to be this task is not.
   bool is_of(const party& by, const session_id& session) const;
-  // Throws permission_denied unless it is.
-  void expect_of(const party& by, const session_id& session) const;
   // The line in which the builders work for a session: that of its client, or of its master's connection.
   static std::uint64_t line_of(const party& by, const session_id& session) {
     return by.is_own_master() ? session.number : by.channel;

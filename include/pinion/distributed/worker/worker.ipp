@@ -21,12 +21,12 @@ PINION_DECL worker::worker(rpc::network& net, std::string name, runtime::task& o
 
 PINION_DECL void worker::register_step(const party& by, distributed::register_step r, std::uint64_t memory,
                                        registered done) {
-  kept_steps::session_ref session;
+  std::shared_ptr<kept_steps::claim> claim;
   try {
     expect_of(by, r.session);
     for (const auto& [task, incarnation] : r.peers)
       if (!exchange_.knows(task)) throw error(errc::not_found, "the cluster has no task " + task);
-    session = steps_.claim(r.session, by);
+    claim = steps_.claimed(r.session, by);
   } catch (...) {
     return done(current_error().in_task(name_));
   }
@@ -38,9 +38,9 @@ PINION_DECL void worker::register_step(const party& by, distributed::register_st
                                                     .of_peer = !by.is_own_master(),
                                                     .memory = memory});
   const std::uint64_t line = line_of(by, step->session);
-  meet_peers(step, std::chrono::seconds(2), [this, session, step, line, done = std::move(done)](outcome<> met) {
-    if (met) return builders_.add(line, [this, session, step, done] { build(session, step, done); });
-    steps_.give_up(step->session, session);
+  meet_peers(step, std::chrono::seconds(2), [this, claim, step, line, done = std::move(done)](outcome<> met) {
+    if (met) return builders_.add(line, [this, claim, step, done] { build(*claim, step, done); });
+    claim->end();
     done(std::move(met));
   });
 }
@@ -172,15 +172,14 @@ PINION_DECL outcome<> worker::met(const rpc::channel& way, const outcome<>& conn
   return error(errc::aborted, way.title() + " was restarted").in_task(way.peer());
 }
 
-PINION_DECL void worker::build(const kept_steps::session_ref& session, const kept_steps::step_ref& step,
-                               const registered& done) {
+PINION_DECL void worker::build(kept_steps::claim& by, const kept_steps::step_ref& step, const registered& done) {
   outcome<> built;
   try {
-    steps_.build(session, step);
+    steps_.build(by.session(), step);
   } catch (...) {
     built = current_error().in_task(name_);
   }
-  steps_.give_up(step->session, session);
+  by.end();
   done(std::move(built));
 }
 
