@@ -156,8 +156,9 @@ class remote_session final : public runtime::session_backend {
 
  private:
   struct remote_step final : runtime::prepared_step {
-    explicit remote_step(std::uint64_t n) : number(n) {}
+    remote_step(std::uint64_t n, std::vector<output_type> types) : number(n), fetched(std::move(types)) {}
     std::uint64_t number;
+    std::vector<output_type> fetched;
   };
   struct step_place {
     std::mutex making;
@@ -166,6 +167,8 @@ class remote_session final : public runtime::session_backend {
 
   std::shared_ptr<step_place> place_of(const runtime::step_signature& signature);
   std::shared_ptr<remote_step> step_in(const step_place& place) const;
+  // Throws data_loss unless the values are those that the step fetches: a master may send anything.
+  static void expect_fetches(const remote_step& step, const std::vector<any_tensor>& values);
 
   // The limits that the options set, and the deadline of work that begins now.
   call_limits limits() const;

@@ -170,7 +170,9 @@ PINION_DECL std::shared_ptr<runtime::prepared_step> remote_session::prepare(cons
   const bool lines = options_.log_device_placement;
   const auto reply = port()->prepare(signature, limits(), lines);
   for (const auto& line : reply.placed) log_placement(options_, line);
-  auto made = std::make_shared<remote_step>(reply.step);
+  std::vector<output_type> fetched;
+  for (const graph_view g(graph_); const output& o : signature.fetches) fetched.push_back(g.type_of(o));
+  auto made = std::make_shared<remote_step>(reply.step, std::move(fetched));
   std::lock_guard hold(mutex_);
   return place->step = std::move(made);
 }
@@ -178,13 +180,30 @@ PINION_DECL std::shared_ptr<runtime::prepared_step> remote_session::prepare(cons
 PINION_DECL void remote_session::run(runtime::prepared_step& step, std::span<any_tensor> feeds,
                                      std::span<any_tensor> results, step_trace* trace) {
   const users::one call(calls_);
+  const auto& known = static_cast<remote_step&>(step);
   const auto open = port();
-  run_result got = open->run(static_cast<remote_step&>(step).number,
-                             {std::make_move_iterator(feeds.begin()), std::make_move_iterator(feeds.end())},
-                             trace != nullptr, deadline());
-  if (got.fetches.size() != results.size()) throw error(errc::internal, "the master sent another number of results");
+  run_result got =
+      open->run(known.number, {std::make_move_iterator(feeds.begin()), std::make_move_iterator(feeds.end())},
+                trace != nullptr, deadline());
+  expect_fetches(known, got.fetches);
   std::move(got.fetches.begin(), got.fetches.end(), results.begin());
   if (trace) *trace = std::move(got.trace);
+}
+
+PINION_DECL void remote_session::expect_fetches(const remote_step& step, const std::vector<any_tensor>& values) {
+  if (values.size() != step.fetched.size())
+    throw error(errc::data_loss, "the master sent " + std::to_string(values.size()) +
+                                     " results of a step that fetches " + std::to_string(step.fetched.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const any_tensor& is = values[i];
+    const output_type& type = step.fetched[i];
+    if (!is.empty() && is.dtype() == type.dtype && fits(is.shape(), type.shape)) continue;
+    throw error(errc::data_loss,
+                "the master sent " +
+                    (is.empty() ? "nothing" : std::string(to_string(is.dtype())) + " " + to_string(is.shape())) +
+                    " as result " + std::to_string(i) + ", which is " + std::string(to_string(type.dtype)) + " " +
+                    to_string(type.shape));
+  }
 }
 
 PINION_DECL pinion::measured_costs remote_session::measured_costs() {

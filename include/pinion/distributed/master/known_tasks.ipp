@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <set>
 
@@ -56,6 +57,22 @@ PINION_DECL std::vector<std::string> known_tasks::asked_for(graph_view g, const 
   return {asked.begin(), asked.end()};
 }
 
+namespace detail {
+
+// Throws data_loss unless the devices are those of a task: a task may say anything of itself.
+inline void expect_devices_of(const std::string& task, const std::vector<device_info>& devices) {
+  for (const device_info& d : devices) {
+    const auto is_figure = [](double x) { return std::isfinite(x) && x >= 0; };
+    const device_speed& speed = d.speed;
+    if (task_of_device(d.name) != task || to_string(d.spec) != d.name)
+      throw error(errc::data_loss, task + " says that it has the device '" + d.name + "'");
+    if (d.memory_limit < 0 || !is_figure(speed.flops) || !is_figure(speed.memory_bandwidth) || !is_figure(speed.launch))
+      throw error(errc::data_loss, task + " says of its device " + d.name + " what is no memory, or no speed");
+  }
+}
+
+}  // namespace detail
+
 PINION_DECL void known_tasks::learn(const std::vector<std::string>& tasks, patience until) {
   std::vector<std::string> others;
   for (const auto& task : tasks)
@@ -70,6 +87,7 @@ PINION_DECL void known_tasks::learn(const std::vector<std::string>& tasks, patie
       const auto way = s_.peers.way_to(task);
       found.incarnation = way->incarnation();
       found.devices = ask_and_wait<status_reply>(s_.net, way, status_request{}, waits(until, startup_limit)).devices;
+      detail::expect_devices_of(task, found.devices);
     }
     std::lock_guard hold(mutex_);
     known_.emplace(task, std::move(found));
