@@ -92,6 +92,20 @@ TEST_CASE("dequeue_many collects elements as they arrive, more than the capacity
   CHECK(b.run(q.dequeue_many(0)).shape() == pn::shape{0});
 }
 
+TEST_CASE("more elements than a queue takes at once are refused, however few bytes they have") {
+  bench b;
+  auto q = pn::fifo_queue<float>({.shapes = {{0}}, .name = "of_nothing"});
+  auto X = pn::placeholder<float>({pn::unknown, 0}, "X");
+  auto put = q.enqueue_many(X);
+  CHECK(refusal(
+            [&] {
+              b.on().run({{X, pn::tensor<float>({1 << 29, 0})}}, put);
+            },
+            errc::resource_exhausted, "536870912 elements", "'of_nothing'", "several steps") == "");
+  b.on().run({{X, pn::tensor<float>({3, 0})}}, put);
+  CHECK(b.run(q.size()) == 3);
+}
+
 TEST_CASE("a cancelled dequeue_many gives its elements back, in order") {
   bench b;
   auto q = pn::fifo_queue<int>({.shapes = {{}}, .name = "kept"});

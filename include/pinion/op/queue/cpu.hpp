@@ -47,6 +47,9 @@ inline any_tensor slice_to_keep(const any_tensor& all, std::int64_t k) {
   return one;
 }
 
+// Elements have memory of their own, even those without a number in them, so a small tensor may hold too many.
+inline constexpr std::int64_t most_elements = std::int64_t{1} << 24;
+
 inline std::vector<state::queue_element> elements_of(const state::queue& q, std::span<const any_tensor> components) {
   const std::int64_t n = components[0].shape().rank() == 0 ? 0 : components[0].shape()[0];
   for (std::size_t i = 0; i < components.size(); ++i) {
@@ -59,6 +62,10 @@ inline std::vector<state::queue_element> elements_of(const state::queue& q, std:
                                               " of component 0 and " + std::to_string(components[i].shape()[0]) +
                                               " of component " + std::to_string(i));
   }
+  if (n > most_elements)
+    throw error(errc::resource_exhausted, std::to_string(n) + " elements are enqueued at once in " + q.kind() + " '" +
+                                              q.name() + "', which takes at most " + std::to_string(most_elements) +
+                                              "; enqueue them in several steps");
   std::vector<state::queue_element> all(static_cast<std::size_t>(n));
   for (std::int64_t k = 0; k < n; ++k)
     for (const any_tensor& c : components) all[static_cast<std::size_t>(k)].push_back(slice_to_keep(c, k));
