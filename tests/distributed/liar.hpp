@@ -1,19 +1,25 @@
 // A client of the protocol itself, which may say what it likes.
 #pragma once
 
-#include <distributed/real_cluster.hpp>
+#include <chrono>
+#include <optional>
+#include <string>
 
+#include <pinion/distributed.hpp>
 #include <pinion/distributed/client/remote_session.hpp>
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/wire/waiting.hpp>
 #include <pinion/rpc/security.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
+#include <distributed/task_names.hpp>
 #include <support/caught.hpp>
 #include <support/own_graph.hpp>
 
 namespace real {
 
+using namespace pinion;
+using namespace std::chrono_literals;
 using distributed::nothing;
 
 // A client that claims to be a task, or that is none.
@@ -51,10 +57,20 @@ class liar {
     way_->notify(rpc::lane::data, Notice::method, rpc::encode(notice));
     ask<distributed::status_reply>(distributed::status_request{});  // then it has been read
   }
-  // A message whose control part is so many bytes of nonsense.
-  void say_nonsense(rpc::method what, bool request, std::size_t bytes = 10'000) {
-    rpc::message m{std::string(bytes, '\xee'), {}};
-    if (request)
+  // Sends a notice, and does not wait until it has been read. In any thread.
+  template <class Notice>
+  void note(const Notice& notice) {
+    way_->notify(rpc::lane::data, Notice::method, rpc::encode(notice));
+  }
+  // Says anything as a request or as a notice. Returns the error with which it is answered, or thrown out; nothing: it
+  // was served, or not heeded.
+  std::optional<error> say(rpc::method what, rpc::message m, bool request) {
+    try {
+      if (!request) {
+        way_->notify(rpc::lane::data, what, std::move(m));
+        ask<distributed::status_reply>(distributed::status_request{});  // then it has been read
+        return std::nullopt;
+      }
       distributed::wait_for<void>(*net_, {.what = {}, .until = soon()}, [&](auto done) {
         way_->request(rpc::lane::data, what, std::move(m),
                       {.open = [done](const rpc::envelope&) -> std::unique_ptr<rpc::incoming> {
@@ -63,9 +79,13 @@ class liar {
                        },
                        .failed = [done](const error& why) { done(why); }});
       });
-    way_->notify(rpc::lane::data, what, std::move(m));
-    ask<distributed::status_reply>(distributed::status_request{});
+      return std::nullopt;
+    } catch (const error& e) {
+      return e;
+    }
   }
+  // The life of the task that it speaks to.
+  std::uint64_t life_of_other() const { return way_->incarnation(); }
 
  private:
   time_point soon() const { return net_->now() + 20s; }
@@ -77,6 +97,7 @@ class liar {
 struct two_workers : local_cluster {
   explicit two_workers(const server_config& config = {}) : local_cluster({{"worker", 2}}, config) {}
   std::string victim() { return target("worker", 0); }
+  std::uint64_t life_of_second() { return liar(target("worker", 1)).life_of_other(); }
 };
 inline const std::string other_worker = name_of("worker", 1);
 

@@ -1,48 +1,14 @@
 // A client that speaks the protocol and lies: what it registers, runs and cancels disturbs nobody but itself.
 #include <catch2/catch.hpp>
 
-#include <atomic>
-
-#include <distributed/liar.hpp>
+#include <distributed/forgery.hpp>
+#include <distributed/real_cluster.hpp>
 
 #include <pinion/device/pool_allocator.hpp>
 
 namespace {
 
 using namespace real;
-using runtime::part_item;
-
-// A graph of one constant, and parts of steps that mention it.
-struct forgery : own_graph {
-  node_id c = constant(tensor<float>({1, 2}), "c").id();
-  std::vector<runtime::partition> parts = std::vector<runtime::partition>(1);
-
-  part_item compute() const { return {.kind = part_item::compute, .node = c, .outputs = 1}; }
-  part_item receive(const std::string& key) const {
-    return {.kind = part_item::receive, .node = c, .key = key, .outputs = 1};
-  }
-  forgery& with(part_item it, std::size_t part = 0) {
-    if (part == parts.size()) parts.emplace_back();
-    parts[part].items.push_back(std::move(it));
-    return *this;
-  }
-  distributed::register_step message(const distributed::session_id& session, std::uint64_t step) {
-    return {session, step, distributed::cut(g, parts), {}, false};
-  }
-};
-std::string to_itself(const std::string& device) {
-  return "c:0;" + device + ";" + device;
-}
-
-constexpr std::uint64_t some_session = 77;
-distributed::run_step run_of(const distributed::session_id& session, std::uint64_t step, std::uint64_t number = 1) {
-  return {{session, number}, step, false};
-}
-distributed::register_step empty_step(const distributed::session_id& session, std::uint64_t step) {
-  forgery f;
-  return f.with(f.compute()).message(session, step);
-}
-
 // ---- feeds and fetches
 
 TEST_CASE("S4: a part from a peer that has a feed or a fetch is refused, and the server goes on") {
@@ -181,137 +147,6 @@ TEST_CASE("S5: feeds of a step that does not exist, or does not take them, take 
   }
   CHECK(pool.held() == before);
   CHECK(good.run() == 3);
-}
-
-// ---- limits
-
-server_config limited(const server_limits& most) {
-  server_config config;
-  config.limits = most;
-  return config;
-}
-// Was a request refused since a limit was reached, by a sentence with the name of the limit?
-bool refused_by(const error& e, const std::string& limit) {
-  return e.code() == errc::resource_exhausted &&
-         e.sentence().find("server_config.limits." + limit) != std::string::npos;
-}
-
-TEST_CASE("L1: one client has a limited number of sessions, and so have all") {
-  two_workers local(limited({.sessions = 2, .sessions_of_all = 3}));
-  const distributed::open_session open;
-  using distributed::opened_session;
-  liar client(local.victim());
-  const auto first = client.ask<opened_session>(open).session;
-  client.ask<opened_session>(open);
-  CHECK(refused_by(caught([&] { client.ask<opened_session>(open); }), "sessions)"));
-  {
-    liar other(local.victim());
-    other.ask<opened_session>(open);
-    CHECK(refused_by(caught([&] { other.ask<opened_session>(open); }), "sessions_of_all"));
-  }
-  CHECK(soon([&] {
-    liar later(local.victim());
-    return !refused_by(caught([&] { later.ask<opened_session>(open); }), "sessions_of_all");
-  }));
-  client.tell(distributed::close_session{first});
-  CHECK_NOTHROW(client.ask<opened_session>(open));
-}
-
-// A client with a session and a graph of so many constants.
-struct builder_of_nodes : own_graph {
-  liar client;
-  std::uint64_t session = client.ask<distributed::opened_session>(distributed::open_session{}).session;
-  distributed::shipped told;
-
-  explicit builder_of_nodes(const std::string& target) : client(target) {}
-  void add(int nodes) {
-    for (int i = 0; i < nodes; ++i) constant(1.f);
-    auto more = distributed::delta_since(g, told);
-    client.ask(distributed::extend_graph{session, more});
-    told.add(more);
-  }
-  std::uint64_t prepare(node_id id) {
-    return client
-        .ask<distributed::prepared_reply>(distributed::prepare_step{session, 0, {{}, {output{id, 0}}, {}}, false})
-        .step;
-  }
-};
-
-TEST_CASE("L1: a graph has a limited number of nodes; one too many is refused, and the session goes on") {
-  two_workers local(limited({.nodes = 10}));
-  builder_of_nodes client(local.victim());
-  client.add(10);
-  CHECK(refused_by(caught([&] { client.add(1); }), "nodes"));
-  CHECK_NOTHROW(client.prepare(9));
-}
-
-TEST_CASE("L1: graphs and steps of a session take limited memory, whatever their bytes on the wire") {
-  two_workers local(limited({.session_bytes = 1 << 20}));
-  builder_of_nodes client(local.victim());
-  client.add(100);
-  CHECK(refused_by(caught([&] { client.add(5000); }), "session_bytes"));
-  const auto e = caught([&] {
-    for (node_id i = 0; i < 100; ++i)
-      for (int again = 0; again < 100; ++again) client.prepare(i);
-  });
-  CHECK(refused_by(e, "session_bytes"));
-}
-
-TEST_CASE("L1: a session has a limited number of steps") {
-  two_workers local(limited({.steps = 3}));
-  builder_of_nodes client(local.victim());
-  client.add(4);
-  for (node_id i = 0; i < 3; ++i) client.prepare(i);
-  CHECK(refused_by(caught([&] { client.prepare(3); }), "steps"));
-  liar peer(local.victim(), other_worker);
-  for (std::uint64_t i = 0; i < 3; ++i) peer.ask(empty_step(peer.session(some_session), i));
-  CHECK(refused_by(caught([&] { peer.ask(empty_step(peer.session(some_session), 3)); }), "steps"));
-}
-
-TEST_CASE(
-    "L1: calls that wait for a task which is not there take a limited number of threads, until their client goes") {
-  cluster_spec spec = free_addresses({{"worker", 1}, {"ps", 1}});
-  server alone(spec, {.job = "worker", .config = limited({.threads = 8})});
-  honest good(alone.target());
-  const int before = entries("/proc/self/task");
-  {
-    own_graph mine;
-    const device far{"/job:ps/task:0"};
-    const auto there = constant(1.f);
-    liar client(alone.target());
-    const auto session = client.ask<distributed::opened_session>(distributed::open_session{}).session;
-    client.ask(distributed::extend_graph{session, distributed::delta_since(mine.g)});
-    for (int i = 0; i < 300; ++i)
-      client.order(distributed::prepare_step{session, 0, {{}, {there.endpoint()}, {}}, false});
-    client.ask(distributed::extend_graph{session, {static_cast<node_id>(mine.g.size()), {}, {}}});  // behind them all
-    CHECK(entries("/proc/self/task") <= before + 2);  // a quarter of the threads
-    honest another(alone.target());
-    CHECK(another.run() == 3);
-  }
-  CHECK(soon([&] { return entries("/proc/self/task") <= before; }));
-  CHECK(good.run() == 3);
-}
-
-// ---- shares
-
-TEST_CASE("L3: steps of one session that hold all threads for long do not hold up the steps of another") {
-  server_config config;
-  config.inter_op_threads = config.intra_op_threads = 1;
-  two_workers local(config);
-  honest good(local.victim());
-  std::atomic<int> ended{0};
-  builder_of_nodes client(local.victim());
-  const auto long_one = long_work("/job:worker/task:0");
-  client.add(0);
-  const std::uint64_t step = client.prepare(long_one.id());
-  for (int i = 0; i < 20; ++i)
-    client.client.order<distributed::run_reply>(distributed::run_prepared{client.session, step, 0, {}, false},
-                                                [&](const outcome<distributed::run_reply>&) { ++ended; });
-  client.client.ask<distributed::status_reply>(distributed::status_request{});  // then the runs have come
-  for (int i = 0; i < 10; ++i) CHECK(good.run() == 3);
-  CHECK(ended == 0);
-  client.client.tell(distributed::cancel_runs{client.session, error(errc::cancelled, "enough")});
-  CHECK(soon([&] { return ended == 20; }));
 }
 
 // ---- transfers

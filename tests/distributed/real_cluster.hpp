@@ -28,6 +28,7 @@
 
 #include <pinion/distributed.hpp>
 
+#include <distributed/task_names.hpp>
 #include <support/own_graph.hpp>
 
 namespace real {
@@ -269,13 +270,6 @@ struct fresh : own_graph {
 // default.
 inline session_options toward(const std::string& target, graph* g = nullptr) {
   return {.target = target, .graph = g, .startup_timeout = 60s, .operation_timeout = 60s};
-}
-
-inline std::string cpu_of(const std::string& job, int task) {
-  return "/job:" + job + "/replica:0/task:" + std::to_string(task) + "/device:CPU:0";
-}
-inline std::string name_of(const std::string& job, int task) {
-  return "/job:" + job + "/replica:0/task:" + std::to_string(task);
 }
 
 // A product of many matrices on one task: takes seconds, unless it is stopped.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,11 +20,13 @@ namespace pinion { inline namespace v0 { namespace distributed {
 using rpc::method;
 using rpc::nothing;
 
-#define PINION_MESSAGE(number, ...)                   \
-  static constexpr rpc::method method = number;       \
-  template <class Archive>                            \
-  void serialize([[maybe_unused]] Archive& archive) { \
-    archive(__VA_ARGS__);                             \
+// A message has its fields in the order in which they go over the wire, and their names.
+#define PINION_MESSAGE(number, ...)                        \
+  static constexpr rpc::method method = number;            \
+  static constexpr std::string_view fields = #__VA_ARGS__; \
+  template <class Archive>                                 \
+  void serialize([[maybe_unused]] Archive& archive) {      \
+    archive(__VA_ARGS__);                                  \
   }
 
 // ---- shapes that several messages share

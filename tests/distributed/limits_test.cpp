@@ -1,0 +1,328 @@
+// The limits that a server sets its clients: what exceeds one is refused with a sentence that names it, and all go on.
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <pinion/device/pool_allocator.hpp>
+
+#include <distributed/forgery.hpp>
+#include <distributed/real_cluster.hpp>
+
+namespace {
+
+using namespace real;
+
+server_config limited(const server_limits& most) {
+  server_config config;
+  config.limits = most;
+  return config;
+}
+// Was a request refused since a limit was reached, by a sentence with the name of the limit?
+bool refused_by(const error& e, const std::string& limit) {
+  return e.code() == errc::resource_exhausted &&
+         e.sentence().find("server_config.limits." + limit) != std::string::npos;
+}
+
+TEST_CASE("L1: one client has a limited number of sessions, and so have all") {
+  two_workers local(limited({.sessions = 2, .sessions_of_all = 3}));
+  const distributed::open_session open;
+  using distributed::opened_session;
+  liar client(local.victim());
+  const auto first = client.ask<opened_session>(open).session;
+  client.ask<opened_session>(open);
+  CHECK(refused_by(caught([&] { client.ask<opened_session>(open); }), "sessions)"));
+  {
+    liar other(local.victim());
+    other.ask<opened_session>(open);
+    CHECK(refused_by(caught([&] { other.ask<opened_session>(open); }), "sessions_of_all"));
+  }
+  CHECK(soon([&] {
+    liar later(local.victim());
+    return !refused_by(caught([&] { later.ask<opened_session>(open); }), "sessions_of_all");
+  }));
+  client.tell(distributed::close_session{first});
+  CHECK_NOTHROW(client.ask<opened_session>(open));
+}
+
+// A client with a session and a graph of so many constants.
+struct builder_of_nodes : own_graph {
+  liar client;
+  std::uint64_t session = client.ask<distributed::opened_session>(distributed::open_session{}).session;
+  distributed::shipped told;
+
+  explicit builder_of_nodes(const std::string& target) : client(target) {}
+  void add(int nodes) {
+    for (int i = 0; i < nodes; ++i) constant(1.f);
+    auto more = distributed::delta_since(g, told);
+    client.ask(distributed::extend_graph{session, more});
+    told.add(more);
+  }
+  std::uint64_t prepare(node_id id) {
+    return client
+        .ask<distributed::prepared_reply>(distributed::prepare_step{session, 0, {{}, {output{id, 0}}, {}}, false})
+        .step;
+  }
+};
+
+TEST_CASE("L1: a graph has a limited number of nodes; one too many is refused, and the session goes on") {
+  two_workers local(limited({.nodes = 10}));
+  builder_of_nodes client(local.victim());
+  client.add(10);
+  CHECK(refused_by(caught([&] { client.add(1); }), "nodes"));
+  CHECK_NOTHROW(client.prepare(9));
+}
+
+TEST_CASE("L1: graphs and steps of a session take limited memory, whatever their bytes on the wire") {
+  two_workers local(limited({.session_bytes = 1 << 20}));
+  builder_of_nodes client(local.victim());
+  client.add(100);
+  CHECK(refused_by(caught([&] { client.add(5000); }), "session_bytes"));
+  const auto e = caught([&] {
+    for (node_id i = 0; i < 100; ++i)
+      for (int again = 0; again < 100; ++again) client.prepare(i);
+  });
+  CHECK(refused_by(e, "session_bytes"));
+}
+
+TEST_CASE("L1: a session has a limited number of steps") {
+  two_workers local(limited({.steps = 3}));
+  builder_of_nodes client(local.victim());
+  client.add(4);
+  for (node_id i = 0; i < 3; ++i) client.prepare(i);
+  CHECK(refused_by(caught([&] { client.prepare(3); }), "steps"));
+  liar peer(local.victim(), other_worker);
+  for (std::uint64_t i = 0; i < 3; ++i) peer.ask(empty_step(peer.session(some_session), i));
+  CHECK(refused_by(caught([&] { peer.ask(empty_step(peer.session(some_session), 3)); }), "steps"));
+}
+
+TEST_CASE(
+    "L1: calls that wait for a task which is not there take a limited number of threads, until their client goes") {
+  cluster_spec spec = free_addresses({{"worker", 1}, {"ps", 1}});
+  server alone(spec, {.job = "worker", .config = limited({.threads = 8})});
+  honest good(alone.target());
+  const int before = entries("/proc/self/task");
+  {
+    own_graph mine;
+    const device far{"/job:ps/task:0"};
+    const auto there = constant(1.f);
+    liar client(alone.target());
+    const auto session = client.ask<distributed::opened_session>(distributed::open_session{}).session;
+    client.ask(distributed::extend_graph{session, distributed::delta_since(mine.g)});
+    for (int i = 0; i < 300; ++i)
+      client.order(distributed::prepare_step{session, 0, {{}, {there.endpoint()}, {}}, false});
+    client.ask(distributed::extend_graph{session, {static_cast<node_id>(mine.g.size()), {}, {}}});  // behind them all
+    CHECK(entries("/proc/self/task") <= before + 2);  // a quarter of the threads
+    honest another(alone.target());
+    CHECK(another.run() == 3);
+  }
+  CHECK(soon([&] { return entries("/proc/self/task") <= before; }));
+  CHECK(good.run() == 3);
+}
+
+// A client with a step that is fed two megabytes, and goes on until it is cancelled.
+struct endless_client : builder_of_nodes {
+  expr<float> x = placeholder<float>({1 << 19}, "x");
+  expr<float> sum = reduce_sum(x) + reduce_sum(long_work("/job:worker/task:0"));
+  std::uint64_t step = 0;
+
+  explicit endless_client(const std::string& target) : builder_of_nodes(target) {
+    add(0);
+    step = client
+               .ask<distributed::prepared_reply>(
+                   distributed::prepare_step{session, 0, {{x.endpoint()}, {sum.endpoint()}, {}}, false})
+               .step;
+  }
+  distributed::run_prepared run() const { return {session, step, 0, {any_tensor(dtype::float32, {1 << 19})}, false}; }
+  // Begins a run, and returns when it has come.
+  void begin() {
+    client.order<distributed::run_reply>(run());
+    client.ask<distributed::status_reply>(distributed::status_request{});
+  }
+  error refused() {
+    return caught([&] { client.ask<distributed::run_reply>(run()); });
+  }
+  void cancel() { client.tell(distributed::cancel_runs{session, error(errc::cancelled, "enough")}); }
+  // Is another run taken, soon after those that went on were cancelled?
+  bool goes_on(const std::string& limit) {
+    return soon([&] {
+      std::promise<error> how;
+      client.order<distributed::run_reply>(
+          run(), [&](const outcome<distributed::run_reply>& ran) { how.set_value(*ran.failure()); });
+      cancel();
+      return !refused_by(how.get_future().get(), limit);
+    });
+  }
+};
+
+TEST_CASE("L1: one client has a limited number of runs, and so have all") {
+  two_workers local(limited({.runs = 2, .runs_of_all = 3}));
+  endless_client first(local.victim()), second(local.victim());
+  first.begin();
+  first.begin();
+  CHECK(refused_by(first.refused(), "runs)"));
+  second.begin();
+  CHECK(refused_by(second.refused(), "runs_of_all)"));
+  first.cancel();
+  CHECK(first.goes_on("runs"));
+  second.cancel();
+  CHECK(honest(local.victim()).run() == 3);
+}
+
+TEST_CASE("L1: the runs of other tasks count among those of all") {
+  two_workers local(limited({.runs = 1, .runs_of_all = 2}));
+  const std::uint64_t life = local.life_of_second();
+  liar peer(local.victim(), other_worker, life);
+  const auto session = peer.session(some_session);
+  forgery f;
+  f.with(f.receive("c:0;" + cpu_of("worker", 1) + ";" + cpu_of("worker", 0)));
+  auto waits = f.message(session, 1);
+  waits.peers = {{other_worker, life}};
+  peer.ask(waits);
+  for (std::uint64_t run = 1; run <= 2; ++run) peer.order<distributed::part_ended>(run_of(session, 1, run));
+  CHECK(refused_by(caught([&] { peer.ask<distributed::part_ended>(run_of(session, 1, 3)); }), "runs_of_all)"));
+  peer.tell(distributed::cancel_run{{session, 1}, error(errc::cancelled, "enough")});
+  CHECK(soon([&] {
+    const auto e = caught([&] { peer.ask<distributed::part_ended>(run_of(session, 99, 4)); });
+    return e.code() == errc::aborted;  // no such step, but there is room for its run
+  }));
+}
+
+TEST_CASE("L1: the bytes of one client that are not worked off are limited, and so are those of all") {
+  two_workers local(limited({.bytes_received = 7 << 19, .bytes_received_of_all = 11 << 19}));
+  endless_client first(local.victim()), second(local.victim()), third(local.victim());
+  first.begin();
+  CHECK(refused_by(first.refused(), "bytes_received)"));
+  second.begin();
+  CHECK(refused_by(third.refused(), "bytes_received_of_all)"));
+  first.cancel();
+  CHECK(first.goes_on("bytes_received"));
+  second.cancel();
+  CHECK(honest(local.victim()).run() == 3);
+}
+
+TEST_CASE("L1: the graphs and steps of all sessions take limited memory, at their master and at a worker") {
+  two_workers local(limited({.session_bytes_of_all = 1 << 20}));
+  {
+    builder_of_nodes first(local.victim()), second(local.victim());
+    first.add(300);
+    CHECK(refused_by(caught([&] { second.add(1000); }), "session_bytes_of_all)"));
+    CHECK(honest(local.victim()).run() == 3);
+  }
+  CHECK(soon([&] {
+    builder_of_nodes later(local.victim());
+    return !refused_by(caught([&] { later.add(300); }), "session_bytes_of_all)");
+  }));
+  liar peer(local.victim(), other_worker);
+  const auto e = caught([&] {
+    for (std::uint64_t i = 0; i < 10'000; ++i) peer.ask(empty_step(peer.session(some_session + i % 7), i));
+  });
+  CHECK(refused_by(e, "session_bytes_of_all)"));
+}
+
+TEST_CASE("L1: a message that takes more memory than a session may is refused by what it announces") {
+  two_workers local(limited({.session_bytes = 1 << 20}));
+  builder_of_nodes client(local.victim());
+  constant(tensor<float>({1 << 20}));
+  const auto delta = distributed::delta_since(client.g, client.told);
+  auto& pool = devices::pool_allocator::of_cpus();
+  const auto before = pool.held();
+  const auto e = caught([&] { client.client.ask(distributed::extend_graph{client.session, delta}); });
+  CHECK(refused_by(e, "session_bytes)"));
+  CHECK(pool.held() == before);
+  CHECK(caught([&] {
+          client.client.ask(distributed::extend_graph{client.session + 1, delta});
+        }).code() == errc::aborted);
+}
+
+TEST_CASE("V5: a run for which too many values came before it began fails with the limit, and others go on") {
+  two_workers local(limited({.early_values = 10}));
+  liar peer(local.victim(), other_worker);
+  const auto session = peer.session(some_session);
+  peer.ask(empty_step(session, 1));
+  const auto push = [&](std::uint64_t run, int i) {
+    const std::string key = std::to_string(i) + ";" + cpu_of("worker", 1) + ";" + cpu_of("worker", 0);
+    peer.tell(distributed::push_value{{session, run}, key, tensor<float>(1.f).untyped()});
+  };
+  for (int i = 0; i < 11; ++i) push(1, i);
+  CHECK_NOTHROW(peer.ask<distributed::part_ended>(run_of(session, 1, 2)));
+  CHECK(refused_by(caught([&] { peer.ask<distributed::part_ended>(run_of(session, 1, 1)); }), "early_values)"));
+  CHECK(caught([&] { peer.ask<distributed::part_ended>(run_of(session, 1, 1)); }).code() == errc::cancelled);
+  for (int i = 0; i < 10; ++i) push(3, i);  // there is room again
+  CHECK_FALSE(refused_by(caught([&] { peer.ask<distributed::part_ended>(run_of(session, 1, 3)); }), "early_values)"));
+  CHECK(honest(local.victim()).run() == 3);
+}
+
+// Something that a test holds up until it is opened, while the kernel below is made.
+std::shared_ptr<countdown> made_slowly, go_on;
+struct made_when_told {
+  static constexpr std::string_view name = "MadeWhenTold";
+  static constexpr input_count inputs = 1;
+  static constexpr kernel_set kernels{.cpu = dtypes::floating};
+  static void infer(shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
+  static std::unique_ptr<kernel> make_kernel(const kernel_setup&) {
+    made_slowly->count_down();
+    go_on->wait();
+    return make_function_kernel([](kernel_context& c) { c.outputs[0] = c.input(0); });
+  }
+};
+
+TEST_CASE("L1: a step that was to be registered by a connection that is gone counts no more, when its master is back") {
+  made_slowly = std::make_shared<countdown>();
+  go_on = std::make_shared<countdown>();
+  two_workers local(limited({.sessions_of_all = 1, .steps = 3}));
+  constexpr std::uint64_t life = 5;
+  std::optional<liar> again;
+  const distributed::session_id session{other_worker, life, some_session};
+  {
+    liar first(local.victim(), other_worker, life);
+    first.ask<distributed::opened_session>(distributed::open_session{});
+    forgery slow;
+    const auto k = constant(1.f, "k");
+    slow.with({.kind = part_item::compute, .node = k.id(), .outputs = 1});
+    slow.with({.kind = part_item::compute, .node = call<made_when_told>(k).id(), .inputs = {{0, 0}}, .outputs = 1});
+    first.order(slow.message(session, 1));
+    REQUIRE(made_slowly->wait(std::chrono::steady_clock::now() + 20s));
+    first.order(empty_step(session, 2));  // behind it
+    first.ask<distributed::status_reply>(distributed::status_request{});
+    again.emplace(local.victim(), other_worker, life);
+    again->order(empty_step(session, 3));
+    again->ask<distributed::status_reply>(distributed::status_request{});
+  }
+  CHECK(soon([&] {  // it is gone when another may have its session
+    return caught([&] { again->ask<distributed::opened_session>(distributed::open_session{}); }).code() ==
+           errc::internal;
+  }));
+  go_on->count_down();
+  CHECK(soon([&] {
+    const auto e = caught([&] { again->ask(empty_step(session, 4)); });
+    return !refused_by(e, "steps");
+  }));
+}
+
+// ---- shares
+
+TEST_CASE("L3: steps of one session that hold all threads for long do not hold up the steps of another") {
+  server_config config;
+  config.inter_op_threads = config.intra_op_threads = 1;
+  two_workers local(config);
+  honest good(local.victim());
+  std::atomic<int> ended{0};
+  builder_of_nodes client(local.victim());
+  const auto long_one = long_work("/job:worker/task:0");
+  client.add(0);
+  const std::uint64_t step = client.prepare(long_one.id());
+  for (int i = 0; i < 20; ++i)
+    client.client.order<distributed::run_reply>(distributed::run_prepared{client.session, step, 0, {}, false},
+                                                [&](const outcome<distributed::run_reply>&) { ++ended; });
+  client.client.ask<distributed::status_reply>(distributed::status_request{});  // then the runs have come
+  for (int i = 0; i < 10; ++i) CHECK(good.run() == 3);
+  CHECK(ended == 0);
+  client.client.tell(distributed::cancel_runs{client.session, error(errc::cancelled, "enough")});
+  CHECK(soon([&] { return ended == 20; }));
+}
+
+}  // namespace
