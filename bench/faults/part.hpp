@@ -1,0 +1,74 @@
+// The part of one process in a job: which task it is, and how the job trains; as words of a command line.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <pinion/spec/cluster_spec.hpp>
+
+namespace faults {
+
+// "--mode=ssp" and the like. A word without "=" has the value "1".
+class words {
+ public:
+  words(int count, char** arguments) {
+    for (int i = 1; i < count; ++i) {
+      const std::string word = arguments[i];
+      const auto equals = word.find('=');
+      values_[word.substr(0, equals)] = equals == word.npos ? "1" : word.substr(equals + 1);
+    }
+  }
+  bool has(const std::string& name) const { return values_.contains(name); }
+  std::string get(const std::string& name, const std::string& otherwise = "") const {
+    const auto at = values_.find(name);
+    return at == values_.end() ? otherwise : at->second;
+  }
+  double number(const std::string& name, double otherwise) const {
+    return has(name) ? std::stod(get(name)) : otherwise;
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+// How a job trains, the same for all of its tasks.
+struct training {
+  std::string mode = "async";  // or "sync" or "ssp"
+  std::string folder;          // of checkpoints; "": none
+  std::string ledger;          // the file of accepted steps
+  double max_wait = 45;        // seconds that a session waits for tasks and for the chief
+  double worker_timeout = 15;  // seconds that replicas wait for one that is not heard of
+
+  std::vector<std::string> options() const {
+    return {"--mode=" + mode, "--folder=" + folder, "--ledger=" + ledger, fmt::format("--max-wait={}", max_wait),
+            fmt::format("--worker-timeout={}", worker_timeout)};
+  }
+  static training of(const words& w) {
+    return {w.get("--mode"), w.get("--folder"), w.get("--ledger"), w.number("--max-wait", 45),
+            w.number("--worker-timeout", 15)};
+  }
+};
+
+inline std::string joined(const pinion::cluster_spec& cluster, const std::string& job) {
+  std::string list;
+  for (const int task : cluster.task_indices(job)) list += (list.empty() ? "" : ",") + cluster.address(job, task);
+  return list;
+}
+// The cluster of the options that launchers give to tasks.
+inline pinion::cluster_spec cluster_of(const words& w) {
+  pinion::cluster_spec cluster;
+  for (const std::string job : {"ps", "worker"}) {
+    std::string rest = w.get("--" + job + "-hosts");
+    for (int task = 0; !rest.empty(); ++task) {
+      const auto comma = rest.find(',');
+      cluster.add_task(job, task, rest.substr(0, comma));
+      rest = comma == rest.npos ? "" : rest.substr(comma + 1);
+    }
+  }
+  return cluster;
+}
+
+}  // namespace faults
