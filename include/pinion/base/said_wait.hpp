@@ -3,9 +3,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <string>
 
+#include <pinion/base/log.hpp>
 #include <pinion/base/process.hpp>
 
 namespace pinion { inline namespace v0 { namespace detail {
@@ -15,12 +15,12 @@ struct said_waits {
   std::atomic<std::chrono::milliseconds> interval{std::chrono::seconds(10)};  // between two lines
 };
 
-// Waits until `ended_within(interval)` is true. After each interval it writes a line to standard error, with the text
-// of `whom()`, which tells what it waits for.
+// Waits until `ended_within(interval)` is true. After each interval it writes a line to the log, with the text of
+// `whom()`, which tells what it waits for.
 template <class Ended, class Whom>
 void wait_and_say(const Ended& ended_within, const Whom& whom) {
   while (!ended_within(of_this_process<said_waits>().interval.load()))
-    std::fprintf(stderr, "pinion: %s\n", std::string(whom()).c_str());
+    write_log(log_level::warning, "", std::string(whom()));
 }
 
 }}}  // namespace pinion::v0::detail

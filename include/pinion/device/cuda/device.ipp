@@ -3,12 +3,12 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <pinion/base/log.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/device/cuda/device.hpp>
 
@@ -193,7 +193,7 @@ PINION_DECL task_gpus make_devices(const device_spec& task, const gpu_options& o
   machine_cards machine = list_cards();
   if (machine.is_trouble)
     std::call_once(of_this_process<detail::told_problems>().once,
-                   [&] { fmt::print(stderr, "pinion: {}\n", machine.why_none); });
+                   [&] { write_log(log_level::warning, "", machine.why_none); });
   task_gpus made{{}, std::move(machine.why_none)};
   for (const devices::gpu_share& share : devices::chosen_gpus(o, machine.cards.size())) {
     const card_facts& facts = machine.cards[share.number];

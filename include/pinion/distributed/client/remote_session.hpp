@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -46,7 +45,7 @@ class session_port {
   virtual void close() = 0;
 };
 
-// Writes each notice as a line on standard error.
+// Writes each notice as a line of the log.
 void warn(const std::vector<std::string>& notices);
 
 // A session at a master in this process, whose functions are called directly.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <pinion/base/log.hpp>
 #include <pinion/distributed/client/remote_session.hpp>
 #include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/rpc/security.hpp>
@@ -21,7 +22,7 @@ PINION_DECL client_way::~client_way() {
 }
 
 PINION_DECL void warn(const std::vector<std::string>& notices) {
-  for (const auto& notice : notices) std::fprintf(stderr, "pinion: %s\n", notice.c_str());
+  for (const auto& notice : notices) write_log(log_level::warning, "", notice);
 }
 
 PINION_DECL prepared_reply local_port::prepare(const runtime::step_signature& s, const call_limits& limits,
@@ -251,8 +252,8 @@ PINION_DECL void remote_session::close(source_location where) {
   if (open) open->close();
   if (patience_of_close_.count() == 0) return;
   if (!calls_->wait_until_none(std::chrono::steady_clock::now() + patience_of_close_))
-    std::fprintf(stderr, "pinion: a session at %s was closed, and a call of it has not ended; it is left to itself\n",
-                 address_.c_str());
+    write_log(log_level::error, "",
+              "a session at " + address_ + " was closed, and a call of it has not ended; it is left to itself");
 }
 
 PINION_DECL std::shared_ptr<remote_session::step_place> remote_session::place_of(

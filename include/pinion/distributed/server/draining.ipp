@@ -1,9 +1,9 @@
 // Bodies of <pinion/distributed/server/draining.hpp>.
 #pragma once
 
-#include <cstdio>
 #include <utility>
 
+#include <pinion/base/log.hpp>
 #include <pinion/distributed/server/draining.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -18,13 +18,14 @@ PINION_DECL bool draining::wait(std::chrono::milliseconds grace) const {
   for (bool said = false; !is_over();) {
     const auto waited = of_.net.now() - began;
     if (waited >= grace) {
-      std::fprintf(stderr, "pinion: %s was asked to stop, and %s has not ended after %s of grace: it fails\n",
-                   task_.c_str(), what_is_left().c_str(), rpc::seconds(waited).c_str());
+      write_log(log_level::warning, task_,
+                "was asked to stop, and " + what_is_left() + " has not ended after " + rpc::seconds(waited) +
+                    " of grace: it fails");
       return false;
     }
     if (waited > std::chrono::seconds(1) && !std::exchange(said, true))
-      std::fprintf(stderr, "pinion: %s is stopping, and waits up to %s for %s\n", task_.c_str(),
-                   rpc::seconds(grace).c_str(), what_is_left().c_str());
+      write_log(log_level::info, task_,
+                "is stopping, and waits up to " + rpc::seconds(grace) + " for " + what_is_left());
     countdown never;
     of_.net.wait(never, of_.net.now() + std::chrono::milliseconds(10));
   }

@@ -59,7 +59,7 @@ class long_wait {
 };
 
 // Calls `begin` with a completion handler, and blocks until the handler is called. Returns the value of the outcome or
-// throws its error. A wait that takes long says so on standard error, every ten seconds. Not for the network's thread.
+// throws its error. A wait that takes long says so in the log, every ten seconds. Not for the network's thread.
 // The handler may be called after the wait has ended.
 template <class Result, class Begin>
 Result wait_for(rpc::network& net, const wait_options& how, const Begin& begin) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdio>
 
+#include <pinion/base/log.hpp>
 #include <pinion/distributed/wire/waiting.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -33,7 +33,7 @@ PINION_DECL void long_wait::look() {
     throw error(errc::deadline_exceeded,
                 "waited " + for_whom() + (how_.limit.empty() ? "" : ", longer than " + how_.limit));
   if (now < next_word_) return;
-  std::fprintf(stderr, "pinion: has waited %s\n", for_whom().c_str());
+  write_log(log_level::info, "", "has waited " + for_whom());
   next_word_ += std::chrono::seconds(10);
 }
 
