@@ -272,7 +272,7 @@ TEST_CASE("C1: a handshake that stalls is given up by the server after its five 
   CHECK_FALSE(silent->done());
   w.world.run_for(200ms);
   CHECK(silent->text() == well);
-  CHECK(w.ps->log == std::vector<std::string>{"pinion: " + ps_name + " refused other: its handshake took too long"});
+  CHECK(w.ps->log == std::vector<std::string>{"refused other: its handshake took too long"});
 }
 
 // Connects, says so much, and reads until it is thrown out.
@@ -315,7 +315,7 @@ TEST_CASE("C1: a server's log tells who was refused and why, and of those who on
   w.ways.back()->close(error(errc::cancelled, "enough"));
   w.world.reset("other", "ps");
   w.world.run_for(1s);
-  const std::string begin = "pinion: " + ps_name + " refused ";
+  const std::string begin = "refused ";
   CHECK(w.ps->log ==
         std::vector<std::string>{begin + "worker: the client's key is not the one that " + ps_name + " has",
                                  begin + "other: what connects is no pinion client"});
@@ -329,8 +329,7 @@ TEST_CASE("C1: of many who are refused at once the log tells ten, and then how m
   CHECK(w.ps->log.size() == 10);
   w.world.run_for(10s);
   REQUIRE(w.ps->log.size() == 11);
-  CHECK(w.ps->log.back() ==
-        "pinion: " + ps_name + " refused 30 more, the last of them other: what connects is no pinion client");
+  CHECK(w.ps->log.back() == "refused 30 more, the last of them other: what connects is no pinion client");
 }
 
 TEST_CASE("C1: what a stranger says stays within its line of the log") {
@@ -338,7 +337,7 @@ TEST_CASE("C1: what a stranger says stays within its line of the log") {
   refusals log("ps", [&](const std::string& line) { lines.push_back(line); });
   log.add("a:1", error(errc::data_loss, "one\ntwo\x1b[31m" + std::string(5000, 'x')), time_point{});
   REQUIRE(lines.size() == 1);
-  CHECK_THAT(lines[0], Catch::StartsWith("pinion: ps refused a:1: one?two?[31mxxx") && Catch::EndsWith("x..."));
+  CHECK_THAT(lines[0], Catch::StartsWith("refused a:1: one?two?[31mxxx") && Catch::EndsWith("x..."));
   CHECK(lines[0].size() < 600);
 }
 

@@ -21,6 +21,7 @@ struct guest {
   std::uint64_t channel = 0;
   std::string name;               // "" for a client that is not a task
   std::uint64_t incarnation = 0;  // incarnation of the task
+  std::string address = {};       // of its first connection
 };
 using guest_ref = std::shared_ptr<const guest>;
 
@@ -42,7 +43,7 @@ struct acceptor_options {
   std::uint64_t bytes_waiting = std::uint64_t{64} << 20;
   duration patience = std::chrono::seconds(10);
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
-  refusals::sink log = {};  // takes the lines about refused clients; empty: standard error
+  refusals::sink log = {};  // takes the lines about refused clients; empty: the log
 };
 
 // The listening side of all channels to one task. Shared by its owner and its own coroutines. The functions start() and
@@ -63,6 +64,10 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   // Frees the port, tells the clients why, and closes their connections. Calls `stopped` in the network's thread;
   // nothing is served after that.
   void stop(const error& why, std::function<void()> stopped = {});
+
+  // The number of clients, and the bytes of answers that they have not yet taken. In the network's thread.
+  int clients() const { return static_cast<int>(clients_.size()); }
+  std::uint64_t bytes_waiting() const;
 
  private:
   struct client {

@@ -32,6 +32,14 @@ PINION_DECL bool acceptor::has_sent_all() const {
                      [&](const auto& c) { return lane_has(c.second.lanes[0]) && lane_has(c.second.lanes[1]); });
 }
 
+PINION_DECL std::uint64_t acceptor::bytes_waiting() const {
+  std::uint64_t sum = 0;
+  for (const auto& [id, c] : clients_)
+    for (const auto& lane : c.lanes)
+      if (lane) sum += lane->backlog();
+  return sum;
+}
+
 PINION_DECL awaitable<void> acceptor::accept(std::shared_ptr<acceptor> self) {
   while (!stopped_) {
     std::unique_ptr<byte_stream> stream;
@@ -135,7 +143,7 @@ PINION_DECL void acceptor::note(const std::string& peer, const error& why) {
 PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_stream> stream) {
   auto& c = clients_[theirs.channel];
   if (!c.who) {
-    c.who = std::make_shared<const guest>(guest{theirs.channel, theirs.from, theirs.incarnation});
+    c.who = std::make_shared<const guest>(guest{theirs.channel, theirs.from, theirs.incarnation, stream->peer()});
     c.heartbeat = theirs.heartbeat();
   }
   auto& lane = c.lanes[theirs.lane == lane::control ? 1 : 0];

@@ -127,6 +127,8 @@ class connection : public std::enable_shared_from_this<connection> {
   // Close at once, without and with telling the peer why. In the network's thread.
   void abandon(const error& why) { close_now(why, false); }
   void leave(const error& why) { close_now(why, true); }
+  // The bytes that wait for the peer to take them, the memory of their messages counted.
+  std::uint64_t backlog() const;
   // The time when bytes last arrived.
   time_point last_heard() const { return time_point(duration(heard_.load(std::memory_order_relaxed))); }
   // The bytes of all messages so far, and those of them that the peer's system is known to have taken: the latter grow

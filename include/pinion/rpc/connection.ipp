@@ -231,6 +231,11 @@ PINION_DECL awaitable<std::string> connection::read_control(std::uint64_t bytes)
   co_return control;
 }
 
+PINION_DECL std::uint64_t connection::backlog() const {
+  std::lock_guard hold(mutex_);
+  return backlog_;
+}
+
 PINION_DECL bool connection::is_crowded() const {
   if (backlog_limit_.most == backlog_limit{}.most) return false;
   std::lock_guard hold(mutex_);

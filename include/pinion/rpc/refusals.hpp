@@ -11,11 +11,11 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-// Tells of refused clients, on standard error unless another sink is given; at most `most` of them in each `period`,
-// then how many more there were. Used by the network's thread only.
+// Tells of refused clients, in the log of the process unless another sink is given; at most `most` of them in each
+// `period`, then how many more there were. Used by the network's thread only.
 class refusals {
  public:
-  using sink = std::function<void(const std::string& line)>;
+  using sink = std::function<void(const std::string& text)>;  // "refused 10.0.0.9:5123: ..."
   static constexpr std::uint64_t most = 10;
   static constexpr auto period = std::chrono::seconds(10);
 

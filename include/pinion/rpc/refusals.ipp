@@ -1,9 +1,9 @@
 // Bodies of <pinion/rpc/refusals.hpp>.
 #pragma once
 
-#include <cstdio>
 #include <utility>
 
+#include <pinion/base/log.hpp>
 #include <pinion/rpc/refusals.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
@@ -41,9 +41,7 @@ PINION_DECL void refusals::tell_rest(time_point now) {
 }
 
 PINION_DECL void refusals::tell(const std::string& text) {
-  const std::string line = "pinion: " + task_ + " " + text;
-  if (sink_) return sink_(line);
-  std::fprintf(stderr, "%s\n", line.c_str());
+  sink_ ? sink_(text) : write_log(log_level::warning, task_, text);
 }
 
 }}}  // namespace pinion::v0::rpc
