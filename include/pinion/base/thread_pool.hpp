@@ -51,6 +51,8 @@ class thread_pool {
   // Queues a closure of a line for the next idle thread. Closures without a line are of line 0.
   void schedule(std::function<void()> closure);
   void schedule(std::function<void()> closure, std::uint64_t line);
+  // The number of closures that wait for a thread.
+  int queued() const { return queued_.load(std::memory_order_relaxed); }
   // The number of spare threads that there are now.
   int spares() const;
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/services.hpp>
@@ -19,6 +20,13 @@ class local_resource_manager final : public resource_manager {
   // Forgets the resources of one container, or of all; kernels that hold one keep it alive.
   void clear(const std::string& container);
   void clear();
+  // A resource, and where it is kept.
+  struct named_resource {
+    std::string container, name;
+    std::shared_ptr<resource> what;
+  };
+  // The resources that there are, by container and name.
+  std::vector<named_resource> list();
   // The bytes of the values that the resources hold.
   std::int64_t bytes();
 

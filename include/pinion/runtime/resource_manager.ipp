@@ -1,8 +1,6 @@
 // Bodies of <pinion/runtime/resource_manager.hpp>.
 #pragma once
 
-#include <vector>
-
 #include <pinion/runtime/resource_manager.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -25,17 +23,23 @@ PINION_DECL void local_resource_manager::clear() {
   resources_.clear();
 }
 
-PINION_DECL std::int64_t local_resource_manager::bytes() {
-  std::vector<std::shared_ptr<kept_resource>> all;
+PINION_DECL std::vector<local_resource_manager::named_resource> local_resource_manager::list() {
+  decltype(resources_) kept;
   {
     std::lock_guard hold(mutex_);
-    for (const auto& [name, one] : resources_) all.push_back(one);
+    kept = resources_;
   }
-  std::int64_t sum = 0;
-  for (const auto& one : all) {
+  std::vector<named_resource> all;
+  for (const auto& [key, one] : kept) {
     std::lock_guard hold(one->making);
-    if (one->made) sum += one->made->bytes();
+    if (one->made) all.push_back({key.first, key.second, one->made});
   }
+  return all;
+}
+
+PINION_DECL std::int64_t local_resource_manager::bytes() {
+  std::int64_t sum = 0;
+  for (const auto& one : list()) sum += one.what->bytes();
   return sum;
 }
 

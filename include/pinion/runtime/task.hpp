@@ -36,6 +36,8 @@ class task {
   task(const task&) = delete;
 
   std::vector<device_info> device_infos() const;
+  // The bytes in use of the memory of each device. CPU devices share the memory of the process's pool.
+  std::vector<std::int64_t> memory_used() const;
   // device_info::libraries of its GPUs, for which it opens them; none without a GPU.
   std::vector<std::string> libraries() const;
 
