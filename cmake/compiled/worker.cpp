@@ -4,7 +4,9 @@
 #include <pinion/distributed/server/burdens.ipp>
 #include <pinion/distributed/server/calls.ipp>
 #include <pinion/distributed/server/draining.ipp>
+#include <pinion/distributed/server/inventory.ipp>
 #include <pinion/distributed/server/local_cluster.ipp>
+#include <pinion/distributed/server/reporter.ipp>
 #include <pinion/distributed/server/server.ipp>
 #include <pinion/distributed/server/spare_memory.ipp>
 #include <pinion/distributed/server/task_server.ipp>
@@ -12,6 +14,8 @@
 #include <pinion/distributed/worker/builders.ipp>
 #include <pinion/distributed/worker/exchange.ipp>
 #include <pinion/distributed/worker/kept_steps.ipp>
+#include <pinion/distributed/worker/recent_failures.ipp>
 #include <pinion/distributed/worker/remote_rendezvous.ipp>
+#include <pinion/distributed/worker/step_counts.ipp>
 #include <pinion/distributed/worker/worker.ipp>
 #endif

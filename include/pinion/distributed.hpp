@@ -11,4 +11,5 @@
 #include <pinion/distributed/client/sessions.hpp>
 #include <pinion/distributed/server/local_cluster.hpp>
 #include <pinion/distributed/server/server.hpp>
+#include <pinion/distributed/status/inspect.hpp>
 #include <pinion/session.hpp>

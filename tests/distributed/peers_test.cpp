@@ -11,8 +11,7 @@ using namespace pinion_tests;
 
 std::vector<std::string> lines(const distributed::peers& all) {
   std::vector<std::string> said;
-  for (const distributed::seen_task& each : all.look())
-    said.push_back(each.name + " at " + each.address + ": " + std::string(to_string(each.is.state)));
+  for (const peer_report& each : all.report("")) said.push_back(each.name + " at " + each.address + ": " + each.state);
   return said;
 }
 

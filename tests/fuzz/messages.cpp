@@ -58,6 +58,17 @@ step_trace trace() {
 std::vector<device_info> devices() {
   return {{parse_device("/job:a/task:0/cpu:0"), "/job:a/replica:0/task:0/device:CPU:0", 5, "a CPU"}};
 }
+task_report report() {
+  task_report r{.name = "/job:a/replica:0/task:0", .address = "a:1", .uptime = 1.5};
+  r.devices = {{.name = "/cpu:0", .description = "a CPU", .memory_used = 5, .memory_limit = 6}};
+  r.variables = {{.name = "W", .container = "c", .device = "/cpu:0", .shape = {2, 3}, .bytes = 24}};
+  r.queues = {{.name = "q", .kind = "FIFOQueue", .size = 1, .capacity = -1}};
+  r.sessions = {{.number = 1, .owner = "b:2", .age = 2, .steps = {.ended = 7, .per_second = 3.5}}};
+  r.runs = {{.master = "/job:a/replica:0/task:0", .step = 3, .age = .1, .waits_for = "W from /job:b/task:0"}};
+  r.peers = {{.name = "/job:b/task:0", .address = "b:1", .state = "dead", .why = "it is dead"}};
+  r.failures = {{.time = 9, .times = 2, .sentence = "a failure"}};
+  return r;
+}
 pinion::plan small_plan() {
   const own_graph small;
   const auto x = constant(tensor<float>::of({1, 2}), "x");
@@ -88,6 +99,7 @@ std::vector<std::string> seeds() {
   all.push_back(seed(kind_of_part_ended, part_ended{{"a notice"}, trace()}));
   all.push_back(seed(kind_of_plan_reply, plan_reply{small_plan()}));
   all.push_back(seed(kind_of_status_reply, status_reply{devices()}));
+  all.push_back(seed(kind_of_report_reply, report_reply{report()}));
   push_value pushed;
   pushed.key = "a/b:0;/cpu:0;/gpu:0";
   pushed.value = counting(dtype::int64, {4});

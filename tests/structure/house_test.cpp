@@ -13,7 +13,7 @@ const house::headers tree = house::read(PINION_TEST_SOURCE_DIR "/include/pinion"
 const std::vector<house::names> house_plan{
     {"base"},
     {"spec", "tensor", "scalar", "rpc"},
-    {"device", "graph", "files"},
+    {"device", "graph", "files", "distributed/report"},
     {"device/cuda", "data"},
     {"opkit"},
     {"state", "op/summary", "op/transfer"},
@@ -33,7 +33,7 @@ const std::vector<house::names> house_plan{
     {"distributed/master", "train/hooks", "train/optimizers"},
     {"distributed/client", "train/replicas", "train/session"},
     {"distributed/server"},
-    {"netsim"},
+    {"distributed/status", "netsim"},
 };
 const std::map<std::string, int> floors = [] {
   std::map<std::string, int> all;

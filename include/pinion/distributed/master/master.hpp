@@ -20,13 +20,17 @@ class master {
   explicit master(master_services services) : services_(std::move(services)) {}
   ~master();
 
-  // Opens a session for the client with this channel; 0: a client in this process. Throws resource_exhausted if the
-  // client, or all clients, have too many.
-  std::shared_ptr<master_session> open(session_settings settings, std::uint64_t client = 0);
+  // Opens a session for the client with this channel and address; 0: a client in this process. Throws
+  // resource_exhausted if the client, or all clients, have too many.
+  std::shared_ptr<master_session> open(session_settings settings, std::uint64_t client = 0, std::string address = {});
   std::shared_ptr<master_session> find(std::uint64_t handle) const;
   // Returns a session only to the client that opened it, since others may guess its number.
   std::shared_ptr<master_session> find(std::uint64_t handle, std::uint64_t client) const;
   void cancel_steps(std::uint64_t handle, const error& why);
+  // Tells of the sessions, the oldest first.
+  std::vector<session_report> sessions() const;
+  // Counts the steps of all sessions so far.
+  step_report steps() const { return services_.steps->report(services_.net.now()); }
   // Closes a session and returns it, or null. The caller then calls let_go() in a suitable thread, since freeing a
   // large graph takes time.
   std::shared_ptr<master_session> close(std::uint64_t handle, const error& why);
@@ -50,6 +54,7 @@ class master {
 
   master_services services_;
   mutable std::mutex mutex_;
+  std::uint64_t opened_ = 0;  // sessions so far
   std::map<std::uint64_t, std::shared_ptr<master_session>> sessions_;
 };
 

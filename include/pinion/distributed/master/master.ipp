@@ -12,13 +12,15 @@ PINION_DECL master::~master() {
   stop(error(errc::unavailable, "the server was stopped"), time_point::max());
 }
 
-PINION_DECL std::shared_ptr<master_session> master::open(session_settings settings, std::uint64_t client) {
+PINION_DECL std::shared_ptr<master_session> master::open(session_settings settings, std::uint64_t client,
+                                                         std::string address) {
   std::lock_guard hold(mutex_);
   expect_running();
   if (client != 0) expect_room(client);
   std::uint64_t handle = 0;
   while (handle == 0 || sessions_.count(handle)) handle = rpc::random_number();
-  auto s = std::make_shared<master_session>(services_, handle, client, std::move(settings));
+  session_owner owner{client, std::move(address), ++opened_};
+  auto s = std::make_shared<master_session>(services_, handle, std::move(owner), std::move(settings));
   sessions_.emplace(handle, s);
   return s;
 }
@@ -56,6 +58,18 @@ PINION_DECL void master::cancel_steps(std::uint64_t handle, const error& why) {
     if (const auto at = sessions_.find(handle); at != sessions_.end()) s = at->second;
   }
   if (s) s->cancel_steps(why);
+}
+
+PINION_DECL std::vector<session_report> master::sessions() const {
+  std::map<std::uint64_t, std::shared_ptr<master_session>> open;
+  {
+    std::lock_guard hold(mutex_);
+    open = sessions_;
+  }
+  std::vector<session_report> all;
+  for (const auto& [handle, s] : open) all.push_back(s->report());
+  std::sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.number < y.number; });
+  return all;
 }
 
 PINION_DECL std::shared_ptr<master_session> master::close(std::uint64_t handle, const error& why) {

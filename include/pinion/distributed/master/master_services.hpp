@@ -10,6 +10,7 @@
 #include <pinion/distributed/master/users.hpp>
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/worker/exchange.hpp>
+#include <pinion/distributed/worker/step_counts.hpp>
 #include <pinion/distributed/worker/worker.hpp>
 #include <pinion/placement/any_placer.hpp>
 #include <pinion/spec/server_limits.hpp>
@@ -23,6 +24,7 @@ struct master_services {
   distributed::peers& peers;
   distributed::exchange& values;
   distributed::worker& here;
+  std::shared_ptr<step_counts> steps;  // of all sessions
   any_placer place = {};
   server_limits limits = {};
   // Memory of the graphs and steps of all sessions of other processes, as estimated.

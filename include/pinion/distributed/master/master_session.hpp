@@ -14,11 +14,19 @@
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/master/known_tasks.hpp>
 #include <pinion/distributed/master/session_run.hpp>
+#include <pinion/distributed/worker/step_counts.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
 #include <pinion/runtime/step/placed_steps.hpp>
 #include <pinion/runtime/step/prune.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
+
+// The client that opened a session.
+struct session_owner {
+  std::uint64_t client = 0;  // its channel; 0: a client in this process
+  std::string address = {};  // of that client
+  std::uint64_t number = 0;  // the count of sessions when it opened this one
+};
 
 struct session_settings {
   bool soft = false;
@@ -36,13 +44,14 @@ struct session_settings {
 //   2. A node keeps the first device it was given, even if the step that placed it could not be made.
 class master_session : public std::enable_shared_from_this<master_session> {
  public:
-  master_session(master_services& services, std::uint64_t handle, std::uint64_t client, session_settings settings);
+  master_session(master_services& services, std::uint64_t handle, session_owner owner, session_settings settings);
   ~master_session() { give_back(memory_); }
 
   std::uint64_t handle() const { return handle_; }
-  std::uint64_t client() const { return client_; }  // channel of the client that opened it; 0: a client in this process
+  std::uint64_t client() const { return owner_.client; }
   bool is_open() const;
   std::size_t runs() const;  // that have begun
+  session_report report() const;
 
   // Adds nodes to the graph, which take so much memory, as estimated. If that fails, the session is unusable, and every
   // later call throws the same error. Beyond the limits of a client's session it throws resource_exhausted, adds
@@ -132,7 +141,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
 
   // ---- limits, which hold for the sessions of other processes
 
-  bool is_limited() const { return client_ != 0; }
+  bool is_limited() const { return owner_.client != 0; }
   void expect_room(const graph_delta& delta, std::uint64_t memory) const;
   // Throws unless there is room for one more step of so much memory. Requires: mutex_ is held.
   void expect_room_for_step(std::uint64_t memory) const;
@@ -144,7 +153,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
 
   master_services& s_;
   const std::shared_ptr<users> in_use_;
-  const std::uint64_t handle_, client_;
+  const std::uint64_t handle_;
+  const session_owner owner_;
   const bool soft_, optimize_;
 
   std::mutex building_;  // held while a graph is extended, or a step placed and cut; guards the next four
@@ -161,6 +171,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::vector<std::string> notices_;
   std::map<std::uint64_t, std::shared_ptr<session_step>> steps_;
   std::map<std::uint64_t, std::shared_ptr<session_run>> running_;
+  step_counts counts_;
 
   known_tasks tasks_;
 };

@@ -9,16 +9,17 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-PINION_DECL master_session::master_session(master_services& services, std::uint64_t handle, std::uint64_t client,
+PINION_DECL master_session::master_session(master_services& services, std::uint64_t handle, session_owner owner,
                                            session_settings settings)
     : s_(services),
       in_use_(services.in_use),
       handle_(handle),
-      client_(client),
+      owner_(std::move(owner)),
       soft_(settings.soft),
       optimize_(settings.optimize),
       placed_(services.place, parse_device(services.name), settings.soft),
       memory_of_all_(services.memory_of_all),
+      counts_(services.net.now()),
       tasks_(services, std::move(settings.filters), [this] { expect_open(); }) {}
 
 PINION_DECL bool master_session::is_open() const {
@@ -29,6 +30,20 @@ PINION_DECL bool master_session::is_open() const {
 PINION_DECL std::size_t master_session::runs() const {
   std::lock_guard hold(mutex_);
   return running_.size();
+}
+
+PINION_DECL session_report master_session::report() const {
+  const time_point now = s_.net.now();
+  const auto since = [now](time_point then) { return std::chrono::duration<double>(now - then).count(); };
+  session_report all{.number = owner_.number,
+                     .owner = owner_.address,
+                     .age = since(counts_.began()),
+                     .quiet = since(counts_.last()),
+                     .memory = memory_,
+                     .steps = counts_.report(now)};
+  std::lock_guard hold(mutex_);
+  all.steps.running = running_.size();
+  return all;
 }
 
 PINION_DECL void master_session::extend(graph_delta delta, std::uint64_t memory) {
@@ -286,7 +301,11 @@ PINION_DECL std::shared_ptr<session_run> master_session::enter(std::uint64_t num
   const auto step = find(number);
   check_feeds(*step, std::span<const any_tensor>(feeds));
   const std::uint64_t run = ++last_run_;
-  const auto leave = [self = shared_from_this(), run] {
+  const auto leave = [self = shared_from_this(), run](const shared_error& failure) {
+    const time_point now = self->s_.net.now();
+    self->counts_.ended(!failure, now);
+    self->s_.steps->ended(!failure, now);
+    if (failure) self->s_.here.failures()->add_step(*failure);
     std::lock_guard held(self->mutex_);
     self->running_.erase(run);
   };

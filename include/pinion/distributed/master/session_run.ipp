@@ -11,7 +11,7 @@
 namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL session_run::session_run(master_services& services, std::shared_ptr<const session_step> what, run_id id,
-                                     std::function<void()> leave, noticed tell, run_ended done)
+                                     left leave, noticed tell, run_ended done)
     : s_(services),
       step_(std::move(what)),
       id_(std::move(id)),
@@ -93,7 +93,7 @@ PINION_DECL void session_run::finish_if_over() {
     finished_ = true;
   }
   for (const auto& d : deadlines_) s_.watched->remove(d);
-  leave_();
+  leave_(failure_);
   const auto done = std::move(done_);
   done(outcome<>(failure_).then([this] { return std::move(result_); }));
 }

@@ -28,6 +28,8 @@ class burdens {
   share of_run(std::uint64_t client);
   // Counts a run for a task, whose master runs the steps of many clients: those of all clients limit it.
   share of_run_of_task(std::uint64_t channel);
+  // The bytes of the messages of all clients.
+  std::uint64_t bytes() const;
   // Forgets a client that is gone. Returns whether it had asked for anything.
   bool forget(std::uint64_t client) { return each_.erase(client) > 0; }
 

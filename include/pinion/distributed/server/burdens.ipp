@@ -34,6 +34,10 @@ PINION_DECL burdens::share burdens::of_message(std::uint64_t client, std::uint64
   });
 }
 
+PINION_DECL std::uint64_t burdens::bytes() const {
+  return all_->bytes.load(std::memory_order_relaxed);
+}
+
 PINION_DECL burdens::share burdens::of_run(std::uint64_t client) {
   const auto one = of(client);
   if (one->runs.load(std::memory_order_relaxed) >= limits_.runs)

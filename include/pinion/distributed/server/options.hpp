@@ -1,4 +1,4 @@
-// The options and the traffic counts of a server.
+// The options of a server.
 #pragma once
 
 #include <chrono>
@@ -8,6 +8,7 @@
 
 #include <pinion/runtime/options.hpp>
 #include <pinion/spec/server_limits.hpp>
+#include <pinion/spec/traffic_counts.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -42,16 +43,6 @@ struct server_options {
   int task = 0;                    // number of the task in its job
   security_options security = {};  // key or TLS of the cluster; required on an address that is not loopback
   server_config config = {};       // devices, threads and limits
-};
-
-// Traffic since the start of a server, over all its connections: bytes and messages in each direction, requests sent
-// (each is a round trip), and write calls to the system, which several messages may share. A plain value.
-//
-//   const pn::traffic_counts before = server.traffic();
-//   sess.run(train);
-//   fmt::print("{} bytes a step\n", server.traffic().bytes_sent - before.bytes_sent);
-struct traffic_counts {
-  std::uint64_t bytes_sent = 0, bytes_received = 0, messages_sent = 0, messages_received = 0, requests = 0, writes = 0;
 };
 
 }}  // namespace pinion::v0

@@ -9,6 +9,7 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
+#include <pinion/distributed/report/task_report.hpp>
 #include <pinion/distributed/server/options.hpp>
 #include <pinion/runtime/options.hpp>
 #include <pinion/spec/cluster_spec.hpp>
@@ -63,6 +64,9 @@ class server {
   void stop();
   // Returns the counts since the start of the server; may be called at any time.
   traffic_counts traffic() const;
+  // Returns the state of the task, as inspect() does for tasks of other processes. It waits for updates of variables
+  // that are under way, and throws unavailable if the network's thread does not answer within five seconds.
+  task_report report() const;
 
  private:
   friend class local_cluster;

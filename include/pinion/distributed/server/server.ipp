@@ -64,6 +64,10 @@ PINION_DECL traffic_counts server::traffic() const {
   return task_->traffic();
 }
 
+PINION_DECL task_report server::report() const {
+  return task_->report();
+}
+
 PINION_DECL void shutdown(const std::string& target, const security_options& security) {
   distributed::stop_request(rpc::tcp_network_of_this_process(), address_of_target(target), "", security).wait();
 }

@@ -18,6 +18,7 @@
 #include <pinion/distributed/server/burdens.hpp>
 #include <pinion/distributed/server/calls.hpp>
 #include <pinion/distributed/server/options.hpp>
+#include <pinion/distributed/server/reporter.hpp>
 #include <pinion/distributed/server/task_setup.hpp>
 #include <pinion/distributed/worker/builders.hpp>
 #include <pinion/distributed/worker/exchange.hpp>
@@ -52,15 +53,10 @@ class task_server {
 
   traffic_counts traffic() const;
 
+  // Tells of the task. Waits for the network's thread and for updates of variables; not for the network's thread.
+  task_report report();
+
  private:
-  // ---- construction
-
-  std::unique_ptr<rpc::listener> listen(const cluster_spec& cluster, const server_options& options);
-  runtime::task_options task_of(const server_options& options) const;
-  rpc::channel_options ways_of(const server_options& options) const;
-
-  rpc::acceptor_options door_options(const server_options& options) const;
-
   // ---- serving; in the network's thread
 
   rpc::service service();
@@ -87,6 +83,7 @@ class task_server {
 
   opened request(const delivery& d);
   opened tell_status(const delivery& d);
+  opened tell_all(const delivery& d);
   opened shut_down(const delivery& d);
   opened keep_step(const delivery& d);
   opened run_kept(const delivery& d);
@@ -218,6 +215,9 @@ class task_server {
 
   // Waits for builders_ and calls_. Each may give work to the other, but not for long once the master has stopped.
   bool end_calls(time_point until);
+  // The part of a report that only the network's thread can tell.
+  backlog_report backlog() const;
+
   void complain(const std::string& still_runs) const;
   // Stops the server in a thread of its own, for a remote shutdown: stop() waits, and the network's thread must not.
   void stop_beside();
@@ -251,6 +251,8 @@ class task_server {
 
   countdown asked_;
   std::atomic<bool> asked_once_{false}, drains_{false};
+  const reporter tells_{
+      {me_, address_, asked_once_, *net_, task_, peers_, exchange_, worker_, *master_, *traffic_, limits_}};
   std::thread stopper_;  // made in the network's thread while it serves, joined by the destructor
   std::mutex stopping_;
   bool stopped_ = false, all_ended_ = true;

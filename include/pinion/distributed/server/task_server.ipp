@@ -2,9 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
+#include <fmt/format.h>
+#include <pinion/base/log.hpp>
 #include <pinion/base/stop_signal.hpp>
 #include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/distributed/server/draining.hpp>
@@ -24,11 +25,11 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
     : net_(std::move(net)),
       job_(job_of(cluster, options)),
       me_{task_name(job_, options.task), rpc::random_number(), rpc::credentials_of(security_of(options))},
-      listener_(bound ? std::move(bound) : listen(cluster, options)),
+      listener_(bound ? std::move(bound) : listen_on(*net_, cluster.address(job_, options.task), me_.shows)),
       address_(listener_->address()),
       threads_(threads ? *threads : threads_of(cluster, job_, options)),
-      task_(task_of(options)),
-      peers_(*net_, cluster, ways_of(options)),
+      task_(task_options_of(options, me_.name, threads_)),
+      peers_(*net_, cluster, way_options_of(options, me_, traffic_)),
       exchange_(
           *net_, me_.name, peers_, task_.pool,
           {.credit = options.config.credit, .early = static_cast<std::size_t>(options.config.limits.early_values)}),
@@ -41,8 +42,10 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       alarms_(threads_.alarms),
       calls_(limits_.threads),
       master_(std::make_shared<master>(master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_,
+                                                       std::make_shared<step_counts>(net_->now()),
                                                        options.config.placer, limits_})),
-      door_(std::make_shared<rpc::acceptor>(*net_, std::move(listener_), door_options(options), service())) {
+      door_(std::make_shared<rpc::acceptor>(*net_, std::move(listener_),
+                                            door_options_of(options, me_, traffic_, worker_.failures()), service())) {
   local_masters::instance().add(address_, me_.shows, master_);
   door_->start();
   net_->spawn(sweep(this, sweeper_, swept_));
@@ -93,39 +96,7 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
 }
 
 PINION_DECL traffic_counts task_server::traffic() const {
-  return {traffic_->bytes_sent,        traffic_->bytes_received, traffic_->messages_sent,
-          traffic_->messages_received, traffic_->requests,       traffic_->writes};
-}
-
-PINION_DECL std::unique_ptr<rpc::listener> task_server::listen(const cluster_spec& cluster,
-                                                               const server_options& options) {
-  const std::string& where = cluster.address(job_, options.task);
-  if (!rpc::endpoint(where).is_loopback() && me_.shows.empty())
-    throw error(errc::failed_precondition,
-                "others can reach " + where + ": a server there needs a key or TLS (.security, or PINION_KEY_FILE)");
-  return net_->listen(where);
-}
-
-PINION_DECL runtime::task_options task_server::task_of(const server_options& options) const {
-  return {.name = parse_device(me_.name),
-          .cpu_devices = options.config.cpu_devices,
-          .simulated = options.config.simulated,
-          .gpu = options.config.gpu,
-          .inter_op_helpers = threads_.inter_op,
-          .intra_op_helpers = threads_.intra_op,
-          .spare_threads = options.config.limits.threads};
-}
-
-PINION_DECL rpc::channel_options task_server::ways_of(const server_options& options) const {
-  return {.me = me_, .heartbeat = options.config.heartbeat, .allowed = {}, .traffic = traffic_};
-}
-
-PINION_DECL rpc::acceptor_options task_server::door_options(const server_options& options) const {
-  return {.me = me_,
-          .allowed = {},
-          .bytes_waiting = options.config.limits.bytes_waiting,
-          .patience = std::max<rpc::duration>(std::chrono::seconds(10), 4 * options.config.heartbeat),
-          .traffic = traffic_};
+  return counts_of(*traffic_);
 }
 
 PINION_DECL rpc::service task_server::service() {
@@ -145,6 +116,7 @@ PINION_DECL task_server::opened task_server::request(const delivery& d) {
       {status_request::method, &task_server::tell_status},
       {shutdown_request::method, &task_server::shut_down},
       {libraries_request::method, &task_server::tell_libraries},
+      {report_request::method, &task_server::tell_all},
       {register_step::method, &task_server::keep_step, true},
       {run_step::method, &task_server::run_kept},
       {progress_request::method, &task_server::tell_progress},
@@ -187,6 +159,11 @@ PINION_DECL task_server::opened task_server::shut_down(const delivery& d) {
 
 PINION_DECL task_server::opened task_server::tell_libraries(const delivery& d) {
   return waiting<libraries_request>(d, [this](auto&&) { return libraries_reply{worker_.libraries()}; });
+}
+
+PINION_DECL task_server::opened task_server::tell_all(const delivery& d) {
+  return waiting<report_request>(d,
+                                 [this, waiting = backlog()](auto&&) { return report_reply{tells_.report(waiting)}; });
 }
 
 // ---- requests to the worker
@@ -232,7 +209,7 @@ PINION_DECL task_server::opened task_server::send_value(const delivery& d) {
 
 PINION_DECL task_server::opened task_server::open(const delivery& d) {
   return on<open_session>(d, [this, from = d.guest](open_session&& o) {
-    const auto session = master_->open({o.soft, std::move(o.filters), o.optimize}, from->channel);
+    const auto session = master_->open({o.soft, std::move(o.filters), o.optimize}, from->channel, from->address);
     sessions_of_[from->channel].insert(session->handle());
     return opened_session{session->handle()};
   });
@@ -457,14 +434,34 @@ PINION_DECL rpc::awaitable<void> task_server::sweep(task_server* self, std::shar
   }
 }
 
+PINION_DECL task_report task_server::report() {
+  struct answer {
+    countdown told;
+    backlog_report waiting;
+  };
+  const auto from_network = std::make_shared<answer>();
+  net_->post([from_network, this] {
+    from_network->waiting = backlog();
+    from_network->told.count_down();
+  });
+  if (!net_->wait(from_network->told, net_->now() + std::chrono::seconds(5)))
+    throw error(errc::unavailable, "the network's thread is busy or held up").in_task(me_.name);
+  return tells_.report(from_network->waiting);
+}
+
+PINION_DECL backlog_report task_server::backlog() const {
+  return {.clients = door_->clients(), .bytes_waiting = door_->bytes_waiting(), .bytes_received = burdens_.bytes()};
+}
+
 PINION_DECL bool task_server::end_calls(time_point until) {
   return builders_.wait_until_idle(until) && calls_.join(until) && builders_.wait_until_idle(until);
 }
 
 PINION_DECL void task_server::complain(const std::string& still_runs) const {
   const auto seconds = std::chrono::duration<double>(stop_timeout_).count();
-  std::fprintf(stderr, "pinion: %s was stopped, but %s has not ended after %.1f s; it is left to itself\n",
-               me_.name.c_str(), still_runs.empty() ? "a call that makes a step ready" : still_runs.c_str(), seconds);
+  write_log(log_level::error, me_.name,
+            fmt::format("was stopped, but {} has not ended after {:.1f} s; it is left to itself",
+                        still_runs.empty() ? "a call that makes a step ready" : still_runs, seconds));
 }
 
 PINION_DECL void task_server::stop_beside() {

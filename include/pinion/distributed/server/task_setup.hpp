@@ -1,10 +1,15 @@
 // The meaning of a server's options in its cluster.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/server/options.hpp>
+#include <pinion/distributed/worker/recent_failures.hpp>
+#include <pinion/rpc/acceptor.hpp>
+#include <pinion/rpc/channel.hpp>
+#include <pinion/runtime/task.hpp>
 #include <pinion/spec/cluster_spec.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -23,6 +28,17 @@ std::string job_of(const cluster_spec& cluster, const server_options& options);
 const security_options& security_of(const server_options& options);
 // Returns the threads of a server: those that it asks for, or its part of this machine's cores.
 server_threads threads_of(const cluster_spec& cluster, const std::string& job, const server_options& options);
+// Listens on an address. Throws failed_precondition where others can reach it, and the server shows no credentials.
+std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const std::string& where, const rpc::credentials& shows);
+
+// The options of the parts of a server: its devices, its ways to other tasks, and its door for clients. The log and
+// `failures` tell of those whom the door refuses.
+runtime::task_options task_options_of(const server_options& options, const std::string& name,
+                                      const server_threads& threads);
+rpc::channel_options way_options_of(const server_options& options, const rpc::identity& me,
+                                    std::shared_ptr<rpc::traffic> traffic);
+rpc::acceptor_options door_options_of(const server_options& options, const rpc::identity& me,
+                                      std::shared_ptr<rpc::traffic> traffic, std::shared_ptr<recent_failures> failures);
 
 }}}  // namespace pinion::v0::distributed
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
+#include <pinion/base/log.hpp>
 #include <pinion/distributed/server/task_setup.hpp>
 #include <pinion/rpc/network.hpp>
 
@@ -45,6 +47,44 @@ PINION_DECL server_threads threads_of(const cluster_spec& cluster, const std::st
   const int inter_op = threads(options.config.inter_op_threads),
             intra_op = threads(options.config.intra_op_threads) - 1;
   return {.builders = std::max(2, inter_op), .alarms = 1, .inter_op = inter_op, .intra_op = intra_op};
+}
+
+PINION_DECL std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const std::string& where,
+                                                     const rpc::credentials& shows) {
+  if (!rpc::endpoint(where).is_loopback() && shows.empty())
+    throw error(errc::failed_precondition,
+                "others can reach " + where + ": a server there needs a key or TLS (.security, or PINION_KEY_FILE)");
+  return net.listen(where);
+}
+
+PINION_DECL runtime::task_options task_options_of(const server_options& options, const std::string& name,
+                                                  const server_threads& threads) {
+  return {.name = parse_device(name),
+          .cpu_devices = options.config.cpu_devices,
+          .simulated = options.config.simulated,
+          .gpu = options.config.gpu,
+          .inter_op_helpers = threads.inter_op,
+          .intra_op_helpers = threads.intra_op,
+          .spare_threads = options.config.limits.threads};
+}
+
+PINION_DECL rpc::channel_options way_options_of(const server_options& options, const rpc::identity& me,
+                                                std::shared_ptr<rpc::traffic> traffic) {
+  return {.me = me, .heartbeat = options.config.heartbeat, .allowed = {}, .traffic = std::move(traffic)};
+}
+
+PINION_DECL rpc::acceptor_options door_options_of(const server_options& options, const rpc::identity& me,
+                                                  std::shared_ptr<rpc::traffic> traffic,
+                                                  std::shared_ptr<recent_failures> failures) {
+  return {.me = me,
+          .allowed = {},
+          .bytes_waiting = options.config.limits.bytes_waiting,
+          .patience = std::max<rpc::duration>(std::chrono::seconds(10), 4 * options.config.heartbeat),
+          .traffic = std::move(traffic),
+          .log = [task = me.name, failures = std::move(failures)](const std::string& text) {
+            write_log(log_level::warning, task, text);
+            failures->add(text);
+          }};
 }
 
 }}}  // namespace pinion::v0::distributed

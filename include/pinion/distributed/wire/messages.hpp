@@ -9,6 +9,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/wire/graph.hpp>
+#include <pinion/distributed/wire/report.hpp>
 #include <pinion/distributed/wire/run_id.hpp>
 #include <pinion/distributed/wire/step.hpp>
 #include <pinion/distributed/wire/subgraph.hpp>
@@ -81,6 +82,13 @@ using libraries_request = bare<3>;
 struct libraries_reply {
   std::vector<std::string> libraries;
   PINION_MESSAGE(3, libraries)
+};
+
+// Asks a task for its state.
+using report_request = bare<4>;
+struct report_reply {
+  task_report report;
+  PINION_MESSAGE(4, report)
 };
 
 // ---- from a master to a worker
@@ -244,6 +252,8 @@ using reset_request = about_containers<36>;
   X(shutdown_reply)            \
   X(libraries_request)         \
   X(libraries_reply)           \
+  X(report_request)            \
+  X(report_reply)              \
   X(register_step)             \
   X(run_step)                  \
   X(part_ended)                \

@@ -9,16 +9,11 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
+#include <pinion/distributed/report/task_report.hpp>
 #include <pinion/rpc/channel.hpp>
 #include <pinion/spec/cluster_spec.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
-
-// A task of the cluster as another sees it. A value.
-struct seen_task {
-  std::string name, address;
-  rpc::task_view is;
-};
 
 // The channels from one task to the others, made when they are first needed and kept until close(). Owned by a server.
 // Thread-safe.
@@ -32,11 +27,11 @@ class peers {
   std::shared_ptr<rpc::channel> way_to(std::string_view task);
   // What is known of a task. One that was not needed so far is joining.
   rpc::task_view view_of(std::string_view task) const;
-  // What is known of all tasks, in the order of names().
-  std::vector<seen_task> look() const;
   // Have all of them taken what was to be sent to them? In the network's thread.
   bool have_taken_all() const;
   void close(const error& why);
+  // Tells of all tasks but one, which is this task, in the order of names().
+  std::vector<peer_report> report(std::string_view but) const;
 
  private:
   rpc::network& net_;

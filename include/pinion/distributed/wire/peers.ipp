@@ -39,12 +39,6 @@ PINION_DECL rpc::task_view peers::view_of(std::string_view task) const {
   return at == ways_.end() ? rpc::task_view{} : at->second->view();
 }
 
-PINION_DECL std::vector<seen_task> peers::look() const {
-  std::vector<seen_task> all;
-  for (const auto& name : names_) all.push_back({name, address(name), view_of(name)});
-  return all;
-}
-
 PINION_DECL bool peers::have_taken_all() const {
   std::lock_guard hold(mutex_);
   return std::all_of(ways_.begin(), ways_.end(), [](const auto& way) { return way.second->has_sent_all(); });
@@ -53,6 +47,19 @@ PINION_DECL bool peers::have_taken_all() const {
 PINION_DECL void peers::close(const error& why) {
   std::lock_guard hold(mutex_);
   for (const auto& [task, way] : ways_) way->close(why);
+}
+
+PINION_DECL std::vector<peer_report> peers::report(std::string_view but) const {
+  std::vector<peer_report> all;
+  for (const auto& name : names_) {
+    if (name == but) continue;
+    rpc::task_view view = view_of(name);
+    peer_report& p = all.emplace_back(peer_report{.name = name, .address = address(name)});
+    p.state = to_string(view.state);
+    if (view.silence) p.silence = std::chrono::duration<double>(*view.silence).count();
+    p.why = std::move(view.reason);
+  }
+  return all;
 }
 
 }}}  // namespace pinion::v0::distributed

@@ -14,7 +14,9 @@
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/worker/builders.hpp>
 #include <pinion/distributed/worker/kept_steps.hpp>
+#include <pinion/distributed/worker/recent_failures.hpp>
 #include <pinion/distributed/worker/run_result.hpp>
+#include <pinion/distributed/worker/step_counts.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -33,6 +35,12 @@ class worker {
 
   std::vector<device_info> devices() const { return task_.device_infos(); }
   std::vector<std::string> libraries() const { return task_.libraries(); }
+
+  // The parts of steps that it has run and runs, and the runs under way, the oldest first.
+  step_report parts() const;
+  std::vector<run_report> runs() const;
+  // The failures that its task has seen. They may outlive the worker.
+  const std::shared_ptr<recent_failures>& failures() const { return failures_; }
 
   // Connects with the peers of a step, then compiles it. `memory` is what the message takes, as estimated. Like run(),
   // it fails with permission_denied if the session is not the party's.
@@ -74,13 +82,13 @@ class worker {
   struct active_run {
     active_run(std::shared_ptr<remote_rendezvous> r, kept_steps::found&& what, party who);
     std::shared_ptr<remote_rendezvous> meet;
+    time_point began{};
     std::shared_ptr<runtime::compiled_step> step;  // the compiled step when the run began; a reset compiles another
     std::shared_ptr<const kept_step> registered;
     party owner;
     std::optional<step_tracer> tracer;
     std::vector<any_tensor> feeds, fetches;
     runtime::step_state state;
-    time_point began;
     run_ended done;
     std::atomic<bool> started{false};
   };
@@ -132,6 +140,8 @@ class worker {
   static constexpr std::size_t most_named = 3;  // nodes of a step in one message
   // Returns the names of some nodes of a step, the last ones, since earlier nodes have often ended.
   static std::string nodes_of(const kept_step& step);
+  // Notes a failure of a part, unless this task's own master does.
+  void note(const party& by, const error& why);
 
   rpc::network& net_;
   const std::string name_;
@@ -140,6 +150,8 @@ class worker {
   builders& builders_;
   thread_pool& alarms_;
   kept_steps steps_;
+  step_counts counts_;
+  const std::shared_ptr<recent_failures> failures_ = std::make_shared<recent_failures>();
 
   mutable std::mutex mutex_;
   std::condition_variable idle_;

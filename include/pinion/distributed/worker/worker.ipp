@@ -6,6 +6,7 @@
 
 #include <pinion/distributed/wire/waiting.hpp>
 #include <pinion/distributed/worker/worker.hpp>
+#include <pinion/runtime/step/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -17,7 +18,8 @@ PINION_DECL worker::worker(rpc::network& net, std::string name, runtime::task& o
       exchange_(values),
       builders_(slow),
       alarms_(alarms),
-      steps_(name_, on, limits) {}
+      steps_(name_, on, limits),
+      counts_(net.now()) {}
 
 PINION_DECL void worker::register_step(const party& by, distributed::register_step r, std::uint64_t memory,
                                        registered done) {
@@ -127,8 +129,9 @@ PINION_DECL std::string worker::names_of_runs() const {
   std::lock_guard hold(mutex_);
   if (active_.empty()) return "";
   const auto& first = *active_.begin()->second->registered;
+  const std::string nodes = nodes_of(first);
   return std::to_string(active_.size()) + " run(s) of step " + std::to_string(first.number) + " of session " +
-         std::to_string(first.session.number) + " (" + nodes_of(first) + ")";
+         std::to_string(first.session.number) + " (" + (nodes.empty() ? "of no nodes" : "it computes " + nodes) + ")";
 }
 
 PINION_DECL worker::active_run::active_run(std::shared_ptr<remote_rendezvous> r, kept_steps::found&& what, party who)
@@ -190,7 +193,13 @@ PINION_DECL void worker::let_go(const session_id& session, kept_steps::session_r
 }
 
 PINION_DECL void worker::refuse(const ordered_run& order, error why) {
-  order.done(why.in_task(name_));
+  why.in_task(name_);
+  note(order.by, why);
+  order.done(std::move(why));
+}
+
+PINION_DECL void worker::note(const party& by, const error& why) {
+  if (!by.is_own_master()) failures_->add_step(why);
 }
 
 PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
@@ -224,12 +233,12 @@ PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order
                               std::shared_ptr<const awaited_values>(what.step, &what.step->awaited));
   auto a = std::make_shared<active_run>(std::move(meet), std::move(what), order.by);
   *hook = a;
+  a->began = net_.now();
   a->feeds = std::move(order.feeds);
   a->fetches.resize(order.fetches);
   a->state.feeds = a->feeds;
   a->state.fetches = a->fetches;
   if (r.trace) a->state.tracer = &a->tracer.emplace();
-  a->began = net_.now();
   std::unique_lock hold(mutex_);
   if (!stopped_) {
     a->done = std::move(order.done);
@@ -266,13 +275,42 @@ PINION_DECL void worker::start(const std::shared_ptr<active_run>& a) {
 PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
   exchange_.end(a->meet->run());
   const auto done = std::move(a->done);
-  if (const auto failed = a->state.failure())
-    done(error(*failed).in_task(name_));
-  else
+  const auto failed = a->state.failure();
+  counts_.ended(!failed, net_.now());
+  if (failed) {
+    const error why = error(*failed).in_task(name_);
+    note(a->owner, why);
+    done(why);
+  } else {
     done(run_result{std::move(a->fetches), a->tracer ? a->tracer->take() : step_trace{}});
+  }
   std::lock_guard hold(mutex_);
   active_.erase(a->meet->run());
   idle_.notify_all();
+}
+
+PINION_DECL step_report worker::parts() const {
+  step_report all = counts_.report(net_.now());
+  std::lock_guard hold(mutex_);
+  all.running = active_.size();
+  return all;
+}
+
+PINION_DECL std::vector<run_report> worker::runs() const {
+  std::vector<run_report> all;
+  const time_point now = net_.now();
+  for (const auto& a : runs_if([](const active_run&) { return true; })) {
+    run_report& r = all.emplace_back(run_report{.master = a->meet->run().session.master,
+                                                .step = a->registered->number,
+                                                .age = std::chrono::duration<double>(now - a->began).count(),
+                                                .computes = nodes_of(*a->registered)});
+    if (const auto key = a->meet->missing(); !key.empty())
+      r.waits_for =
+          std::string(runtime::value_of(key)) + " from " + std::string(task_of_device(runtime::source_of(key)));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.age > y.age; });
+  if (all.size() > task_report::most_rows) all.resize(task_report::most_rows);
+  return all;
 }
 
 PINION_DECL std::shared_ptr<worker::active_run> worker::find_run(const run_id& run) const {
@@ -288,7 +326,7 @@ PINION_DECL std::string worker::nodes_of(const kept_step& step) {
     for (auto it = part.items.rbegin(); it != part.items.rend() && left > 0; ++it)
       if (it->kind == runtime::part_item::compute && left-- > 0)
         names += (names.empty() ? "'" : ", '") + step.view()[it->node].name + "'";
-  return names.empty() ? "of no nodes" : "it computes " + names;
+  return names;
 }
 
 }}}  // namespace pinion::v0::distributed

@@ -1,0 +1,127 @@
+// The state of one task, as the task tells it: what it keeps, what it does, whom it hears and what went wrong.
+//
+//   const pn::task_report ps = pn::inspect("pinion://10.0.0.1:2222", {.key_file = "key"});
+//   for (const pn::variable_report& v : ps.variables) fmt::print("{}: {} bytes\n", v.name, v.bytes);
+//
+// All types of this file are plain values. Memory is in bytes. Spans of time are in seconds and end when the report was
+// made. Tasks and devices have their full names, such as "/job:ps/replica:0/task:0".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <pinion/base/dtype.hpp>
+#include <pinion/spec/server_limits.hpp>
+#include <pinion/spec/traffic_counts.hpp>
+#include <pinion/tensor/shape.hpp>
+
+namespace pinion { inline namespace v0 {
+
+// Steps that have ended, and those under way.
+struct step_report {
+  std::uint64_t ended = 0, failed = 0;  // since the start; failed ones have ended too
+  std::uint64_t running = 0;
+  double per_second = 0;  // ended ones, over the last five seconds
+};
+
+// A device. All CPU devices of a process share one memory, so each of them tells the use of all.
+struct device_report {
+  std::string name = {}, description = {};
+  std::int64_t memory_used = 0, memory_limit = 0;
+  bool memory_is_limited = true;  // false: the limit is a nominal figure, as of a CPU
+};
+
+// A variable, with or without a value.
+struct variable_report {
+  std::string name = {}, container = {};
+  std::string device = {};  // "" before a step has used it
+  pinion::dtype dtype{};
+  pinion::shape shape = {};
+  std::int64_t bytes = 0;  // 0: it has no value so far
+};
+
+struct queue_report {
+  std::string name = {}, container = {};
+  std::string kind = {};  // "FIFOQueue"
+  std::int64_t size = 0;
+  std::int64_t capacity = 0;  // negative: no limit
+  bool closed = false;
+};
+
+// A session that targets the task, and whose steps the task therefore leads.
+struct session_report {
+  std::uint64_t number = 0;   // the count of sessions when it was opened
+  std::string owner = {};     // the address of its client; "": a client in the task's own process
+  double age = 0, quiet = 0;  // since it was opened, and since a step of it last ended
+  std::uint64_t memory = 0;   // of its steps and, unless its client is in the same process, its graph; estimated
+  step_report steps = {};
+};
+
+// A run under way: the part of a step that the task computes.
+struct run_report {
+  std::string master = {};  // the task that leads the step
+  std::uint64_t step = 0;   // number of the step in its session
+  double age = 0;
+  std::string computes = {};   // some of its nodes, for people
+  std::string waits_for = {};  // a value and the task from which it must come; "": it waits for no other task
+};
+
+// Another task of the cluster, as the task sees it.
+struct peer_report {
+  std::string name = {}, address = {};
+  std::string state = "joining";  // not met so far; or "running", "finished", "stopped", "dead"
+  double silence = 0;             // since the peer was last heard
+  std::string why = {};           // why it is not there, as far as is known
+};
+
+// A failure that the task has seen: of a step, or of a client that it refused.
+struct failure_report {
+  std::int64_t time = 0;    // of the last such failure, in milliseconds since 1970, UTC
+  std::uint64_t times = 1;  // how often it was seen in a row
+  std::string sentence = {};
+};
+
+// The threads of a task.
+struct pool_report {
+  int threads = 0, spares = 0;
+  int queued = 0;  // closures that wait for a thread
+};
+
+// The rest of the traffic: what waits, in bytes and in numbers.
+struct backlog_report {
+  int clients = 0;                   // connected clients; other tasks of the cluster are clients too
+  std::uint64_t bytes_waiting = 0;   // of answers that clients have not yet taken
+  std::uint64_t bytes_received = 0;  // of requests that are not worked off
+  std::uint64_t values_offered = 0;  // values that wait until other tasks pull them
+};
+
+// The state of a task. The lists are sorted, and hold at most `most_rows` rows each, the largest variables first; the
+// totals count all.
+struct task_report {
+  static constexpr std::size_t most_rows = 10'000;
+
+  std::string name = {}, address = {}, version = {};
+  std::string state = "running";  // "running" or "stopping"
+  std::uint64_t incarnation = 0;  // a random number for each life of the task
+  std::int64_t process = 0;       // its number in its system
+  double uptime = 0;
+  step_report steps = {};  // of the sessions that target it, also of those that are closed; none counts as running
+  step_report parts =
+      {};  // the parts of steps that the task computes, for its own sessions and for those of other tasks
+  std::vector<device_report> devices = {};
+  std::uint64_t variable_count = 0;
+  std::int64_t variable_bytes = 0;
+  std::vector<variable_report> variables = {};
+  std::vector<queue_report> queues = {};
+  std::vector<session_report> sessions = {};
+  std::vector<run_report> runs = {};  // the oldest first
+  std::vector<peer_report> peers = {};
+  std::vector<failure_report> failures = {};  // the last 32, the latest last
+  pool_report pool = {};
+  backlog_report backlog = {};
+  traffic_counts traffic = {};
+  server_limits limits = {};
+};
+
+}}  // namespace pinion::v0

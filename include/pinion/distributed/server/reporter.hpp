@@ -1,0 +1,50 @@
+// Tells the state of a task.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include <pinion/base/config.hpp>
+#include <pinion/base/countdown.hpp>
+#include <pinion/distributed/master/master.hpp>
+#include <pinion/distributed/report/task_report.hpp>
+
+namespace pinion { inline namespace v0 { namespace distributed {
+
+// The parts of a server that its report tells of. They outlive the reporter.
+struct report_sources {
+  const rpc::identity& me;
+  const std::string& address;
+  const std::atomic<bool>& stopping;
+  const rpc::network& net;
+  runtime::task& task;
+  const distributed::peers& peers;
+  const exchange& values;
+  const distributed::worker& worker;
+  const distributed::master& master;
+  const rpc::traffic& traffic;
+  const server_limits& limits;
+};
+
+// Makes the reports of one task. Owned by its server. Thread-safe; not for the network's thread, since it waits for
+// updates of variables that are under way.
+class reporter {
+ public:
+  explicit reporter(const report_sources& from) : from_(from), began_(from.net.now()) {}
+
+  // `waiting` is what only the network's thread can tell.
+  task_report report(const backlog_report& waiting) const;
+
+ private:
+  const report_sources from_;
+  const time_point began_;
+};
+
+traffic_counts counts_of(const rpc::traffic& all);
+
+}}}  // namespace pinion::v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/server/reporter.ipp>
+#endif

@@ -1,0 +1,42 @@
+// Bodies of <pinion/distributed/server/reporter.hpp>.
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+
+#include <pinion/distributed/server/inventory.hpp>
+#include <pinion/distributed/server/reporter.hpp>
+#include <pinion/runtime/task.hpp>
+
+namespace pinion { inline namespace v0 { namespace distributed {
+
+PINION_DECL task_report reporter::report(const backlog_report& waiting) const {
+  const thread_pool& pool = from_.task.pool;
+  task_report all{.name = from_.me.name,
+                  .address = from_.address,
+                  .version = PINION_VERSION,
+                  .state = from_.stopping ? "stopping" : "running",
+                  .incarnation = from_.me.incarnation,
+                  .process = ::getpid(),
+                  .uptime = std::chrono::duration<double>(from_.net.now() - began_).count(),
+                  .steps = from_.master.steps(),
+                  .parts = from_.worker.parts(),
+                  .sessions = from_.master.sessions(),
+                  .runs = from_.worker.runs(),
+                  .peers = from_.peers.report(from_.me.name),
+                  .failures = from_.worker.failures()->list(),
+                  .pool = {pool.threads(), pool.spares(), pool.queued()},
+                  .backlog = waiting,
+                  .traffic = counts_of(from_.traffic),
+                  .limits = from_.limits};
+  all.backlog.values_offered = from_.values.offered();
+  take_inventory(from_.task, all);
+  return all;
+}
+
+PINION_DECL traffic_counts counts_of(const rpc::traffic& all) {
+  return {all.bytes_sent, all.bytes_received, all.messages_sent, all.messages_received, all.requests, all.writes};
+}
+
+}}}  // namespace pinion::v0::distributed
