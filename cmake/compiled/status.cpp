@@ -2,4 +2,6 @@
 #include <pinion/base/config.hpp>
 #if PINION_HAS_DISTRIBUTED
 #include <pinion/distributed/status/inspect.ipp>
+#include <pinion/distributed/status/metrics_server.ipp>
+#include <pinion/distributed/status/metrics_text.ipp>
 #endif

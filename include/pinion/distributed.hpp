@@ -12,4 +12,6 @@
 #include <pinion/distributed/server/local_cluster.hpp>
 #include <pinion/distributed/server/server.hpp>
 #include <pinion/distributed/status/inspect.hpp>
+#include <pinion/distributed/status/metrics_server.hpp>
+#include <pinion/distributed/status/metrics_text.hpp>
 #include <pinion/session.hpp>
