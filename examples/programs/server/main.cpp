@@ -1,0 +1,57 @@
+// pinion_server: one task of a cluster as a process, until it is asked to stop.
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include <pinion/base/stop_signal.hpp>
+#include <pinion/distributed.hpp>
+
+#include "../support/cluster_text.hpp"
+#include "log.hpp"
+#include "options.hpp"
+
+namespace {
+
+void say(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+// The options count before the text of the cluster.
+pinion::server_options task_of(const server::options& o, const cluster_text& text) {
+  const bool told = o.job.empty() || o.job == text.job;
+  return {.job = o.job.empty() ? text.job : o.job,
+          .task = o.task ? *o.task
+                  : told ? text.task.value_or(0)
+                         : 0,
+          .config = o.config};
+}
+
+void serve(const server::options& o) {
+  // A signal counts from here on; whoever has read the target may send one before join() listens.
+  const pinion::stop_listener asked(pinion::stop_turn::serves, [](int) {});
+  const cluster_text text = read_cluster(o.cluster);
+  const pinion::server_options task = task_of(o, text);
+  if (o.log == server::log_format::json) server::log_as_json("");
+  pinion::server serving(text.cluster, task);
+  if (o.log == server::log_format::json) server::log_as_json(serving.report().name);
+  std::optional<pinion::metrics_server> metrics;
+  if (o.metrics_port) metrics.emplace(serving, o.metrics_host + ":" + std::to_string(*o.metrics_port));
+  say(serving.target());
+  if (metrics) say("http://" + metrics->address() + "/metrics");
+  serving.join();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  server::options o;
+  if (const auto over = server::read(argc, argv, o)) return *over;
+  try {
+    serve(o);
+    return 0;
+  } catch (const std::exception& e) {
+    pinion::write_log(pinion::log_level::error, "", std::string("pinion_server: ") + e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,77 @@
+#include "options.hpp"
+
+#include <cmath>
+#include <map>
+
+#include <CLI/CLI.hpp>
+
+#include <pinion/base/config.hpp>
+
+#include "../support/credentials.hpp"
+
+namespace {
+
+void add_task(CLI::App& app, server::options& into) {
+  app.add_option(
+         "--cluster", into.cluster,
+         "The cluster: ps=host:port;worker=host:port,host:port, or JSON as in TF_CONFIG, or @FILE with either, or "
+         "env for PINION_CLUSTER or TF_CONFIG")
+      ->type_name("CLUSTER")
+      ->capture_default_str();
+  app.add_option("--job", into.job, "Job of this task; may be left out where the cluster has one, or tells it")
+      ->type_name("JOB");
+  app.add_option("--task", into.task, "Number of this task in its job; 0 where nothing tells it")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("NUMBER");
+}
+
+void add_resources(CLI::App& app, server::options& into, double& stop) {
+  app.add_option("--cpus", into.config.cpu_devices, "Number of devices /cpu:0, /cpu:1, ...")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("NUMBER")
+      ->capture_default_str();
+  app.add_option("--grace", stop, "Seconds that work under way may take to end when the task is stopped")
+      ->check(CLI::Range(0.0, 86400.0).description(""))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+}
+
+void add_views(CLI::App& app, server::options& into) {
+  static const std::map<std::string, server::log_format> formats{{"text", server::log_format::text},
+                                                                 {"json", server::log_format::json}};
+  app.add_option("--metrics-port", into.metrics_port, "Answer /metrics and /healthz over HTTP at this port; 0: any")
+      ->check(CLI::Range(0, 65535).description(""))
+      ->type_name("PORT");
+  app.add_option("--metrics-host", into.metrics_host,
+                 "Address for that; HTTP here has neither key nor TLS, so others should not reach it")
+      ->type_name("HOST")
+      ->capture_default_str();
+  app.add_option("--log-format", into.log, "Form of the lines on standard error: text or json")
+      ->transform(CLI::CheckedTransformer(formats).description(""))
+      ->type_name("FORMAT")
+      ->default_str("text");
+}
+
+}  // namespace
+
+std::optional<int> server::read(int argc, char** argv, options& into) {
+  CLI::App app(
+      "Runs one task of a pinion cluster until SIGTERM, SIGINT or a remote shutdown. It prints its target in a line "
+      "when "
+      "it serves, and then where its metrics are.",
+      "pinion_server");
+  app.set_version_flag("--version", std::string("pinion_server ") + PINION_VERSION, "Print the version and exit");
+  double stop = std::chrono::duration<double>(into.config.stop_timeout).count();
+  add_task(app, into);
+  add_resources(app, into, stop);
+  add_views(app, into);
+  add_credentials(app, into.config.security);
+  app.footer("Exit status: 0 when it was stopped, 1 when it cannot serve, 2 for wrong options.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return exit_code_of(app, e);
+  }
+  into.config.stop_timeout = std::chrono::milliseconds(std::llround(stop * 1000));
+  return std::nullopt;
+}

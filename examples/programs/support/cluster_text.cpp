@@ -1,0 +1,106 @@
+#include "cluster_text.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include <nlohmann/json.hpp>
+
+#include <pinion/base/error.hpp>
+
+namespace {
+
+using nlohmann::json;
+using pinion::errc;
+using pinion::error;
+
+constexpr auto blanks = " \t\r\n";
+
+std::string trimmed(const std::string& text) {
+  const auto from = text.find_first_not_of(blanks);
+  return from == text.npos ? "" : text.substr(from, text.find_last_not_of(blanks) + 1 - from);
+}
+
+[[noreturn]] void refuse(const std::string& text, const std::string& why) {
+  throw error(errc::invalid_argument,
+              "'" + text.substr(0, 200) + "' is no cluster: " + why +
+                  "; a cluster is written as ps=host:port;worker=host:port,host:port or as JSON, as in TF_CONFIG");
+}
+
+// The parts of a text between separators.
+std::vector<std::string> parts_of(const std::string& text, char separator) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find(separator, at), text.size());
+    all.push_back(trimmed(text.substr(at, end - at)));
+    at = end + 1;
+  }
+  return all;
+}
+
+pinion::cluster_spec read_words(const std::string& text) {
+  pinion::cluster_spec cluster;
+  for (const std::string& part : parts_of(text, ';')) {
+    if (part.empty()) continue;
+    const auto equals = part.find('=');
+    if (equals == part.npos) refuse(text, "'" + part + "' is not of the form job=host:port");
+    const std::string job = trimmed(part.substr(0, equals));
+    int task = 0;
+    for (const std::string& address : parts_of(part.substr(equals + 1), ',')) cluster.add_task(job, task++, address);
+  }
+  if (cluster.jobs().empty()) refuse(text, "it has no jobs");
+  return cluster;
+}
+
+void add_job(pinion::cluster_spec& to, const std::string& job, const json& tasks, const std::string& text) {
+  to.add_job(job);
+  if (tasks.is_array()) {
+    int task = 0;
+    for (const json& address : tasks) to.add_task(job, task++, address.get<std::string>());
+  } else if (tasks.is_object()) {
+    for (const auto& [number, address] : tasks.items()) {
+      if (number.empty() || number.size() > 9 || number.find_first_not_of("0123456789") != number.npos)
+        refuse(text, "'" + number + "' is no number of a task");
+      to.add_task(job, std::stoi(number), address.get<std::string>());
+    }
+  } else {
+    refuse(text, "the tasks of job '" + job + "' are neither a list nor an object");
+  }
+}
+
+cluster_text read_json(const std::string& text) try {
+  const json all = json::parse(text);
+  const json& jobs = all.contains("cluster") ? all.at("cluster") : all;
+  if (!jobs.is_object()) refuse(text, "the cluster is not an object of jobs");
+  cluster_text result;
+  for (const auto& [job, tasks] : jobs.items()) add_job(result.cluster, job, tasks, text);
+  if (all.contains("cluster") && all.contains("task")) {
+    result.job = all.at("task").at("type").get<std::string>();
+    result.task = all.at("task").at("index").get<int>();
+  }
+  return result;
+} catch (const json::exception& e) {
+  refuse(text, e.what());
+}
+
+std::string file_text(const std::string& name) {
+  std::ifstream in(name, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) throw error(errc::not_found, "the file '" + name + "' with the cluster cannot be read");
+  return text;
+}
+
+std::string environment_text() {
+  for (const char* name : {"PINION_CLUSTER", "TF_CONFIG"})
+    if (const char* text = std::getenv(name); text && *text) return text;
+  throw error(errc::not_found, "neither PINION_CLUSTER nor TF_CONFIG tells a cluster");
+}
+
+}  // namespace
+
+cluster_text read_cluster(const std::string& given) {
+  std::string text = trimmed(given == "env" ? environment_text() : given);
+  if (text.starts_with("@")) text = trimmed(file_text(text.substr(1)));
+  if (text.starts_with("{")) return read_json(text);
+  return {read_words(text), "", std::nullopt};
+}

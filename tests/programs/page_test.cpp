@@ -1,0 +1,68 @@
+// The page that pinion_status shows.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <iterator>
+
+#include <status/page.hpp>
+
+#include "sample.hpp"
+
+namespace {
+
+std::string text_of(const std::string& name) {
+  std::ifstream in(std::string(PINION_TEST_SOURCE_DIR "/") + name);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST_CASE("the page is the one that the README shows") {
+  CHECK(status::page(sample(), {.width = 120}).whole() == text_of("examples/expected/pinion_status.txt"));
+}
+
+TEST_CASE("no line of a page is wider than the terminal, and what is cut says so") {
+  const auto all = sample();
+  const status::page narrow(all, {.width = 60});
+  bool any_cut = false;
+  for (const std::string& line : narrow.lines()) {
+    INFO(line);
+    CHECK(status::width_of(line) <= 60);
+    any_cut |= line.ends_with("…");
+  }
+  CHECK(any_cut);
+}
+
+TEST_CASE("a page for people shows ten variables of a task and how many more there are, or all on demand") {
+  auto all = sample();
+  auto& ps = *all.tasks[0].report;
+  ps.variables.resize(25, ps.variables[0]);
+  ps.variable_count = 30'000;  // the report itself leaves some out
+  CHECK_THAT(status::page(all, {.rows = 10}).whole(), Catch::Contains("and 29990 more"));
+  CHECK_THAT(status::page(all, {.rows = 0}).whole(), Catch::Contains("and 29975 more"));
+}
+
+TEST_CASE("colours are for terminals, and a task that is not there is red") {
+  const auto all = sample();
+  CHECK_THAT(status::page(all, {}).whole(), !Catch::Contains("\x1b["));
+  CHECK_THAT(status::page(all, {.colours = true}).whole(), Catch::Contains("\x1b[31m/job:ps/task:1"));
+}
+
+TEST_CASE("numbers are told as people read them") {
+  using namespace status;
+  CHECK(bytes(std::uint64_t{0}) == "0");
+  CHECK(bytes(std::uint64_t{1023}) == "1023 B");
+  CHECK(bytes(std::uint64_t{1536}) == "1.5 KiB");
+  CHECK(bytes(std::uint64_t{10} << 20) == "10 MiB");
+  CHECK(bytes(std::uint64_t{1023} << 20) == "1.0 GiB");
+  CHECK(span(0.04) == "40 ms");
+  CHECK(span(9.96) == "10 s");
+  CHECK(span(754.2) == "12m 34s");
+  CHECK(span(3600) == "1h 00m");
+  CHECK(span(90'000) == "1d 1h");
+  CHECK(rate(0) == "0");
+  CHECK(rate(0.2) == "0.2");
+  CHECK(rate(1204.4) == "1204");
+  CHECK(cut("naïve", 4) == "naï…");
+  CHECK(cut("naïve", 5) == "naïve");
+}
+
+}  // namespace

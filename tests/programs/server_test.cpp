@@ -1,0 +1,138 @@
+// pinion_server as a process.
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <server/log.hpp>
+#include <support/caught.hpp>
+#include <support/temporary_file.hpp>
+
+#include "http.hpp"
+#include "program.hpp"
+#include "stranger.hpp"
+
+namespace {
+
+using namespace real;
+
+const char* const any_port = "local=127.0.0.1:0";
+
+TEST_CASE("pinion_server prints its target, serves, and exits with 0 after SIGTERM, however early") {
+  server_program task({"--cluster", any_port});
+  CHECK_THAT(task.target(), Catch::StartsWith("pinion://127.0.0.1:"));
+  task.signal(SIGTERM);
+  CHECK(task.result() == 0);
+}
+
+TEST_CASE("pinion_server exits with 0 after SIGINT, and when it is shut down from outside") {
+  server_program interrupted({"--cluster", any_port}), shut({"--cluster", any_port});
+  interrupted.signal(SIGINT);
+  CHECK(interrupted.result() == 0);
+  shutdown(shut.target());
+  CHECK(shut.result() == 0);
+}
+
+TEST_CASE("tasks that pinion_server runs are a cluster, with the devices that were asked for") {
+  fresh f;
+  const cluster_spec spec = free_addresses({{"ps", 1}, {"worker", 2}});
+  const std::string words = words_of(spec);
+  const server_program ps({"--cluster", words, "--job", "ps"});
+  const server_program worker({"--cluster", words, "--job", "worker", "--task", "1", "--cpus", "2"});
+  auto kept = place<"/job:ps/task:0">(variable(5, {.name = "kept"}));
+  auto sum = place<"/job:worker/task:1/cpu:1">(kept + 1);
+  session sess{toward(worker.target())};
+  sess.run(kept.initializer());
+  CHECK(int(sess.run(sum)) == 6);
+  CHECK(inspect(worker.target()).name == name_of("worker", 1));
+}
+
+TEST_CASE("the cluster comes from a file or the environment, which may tell the task, too") {
+  const std::string config =
+      R"({"cluster": {"ps": ["127.0.0.1:0"], "worker": ["127.0.0.1:0"]}, "task": {"type": "worker", "index": 0}})";
+  const temporary_file file;
+  file.write(config);
+  const server_program from_file({"--cluster", "@" + file.path});
+  CHECK(inspect(from_file.target()).name == name_of("worker", 0));
+  const server_program from_environment({}, "TF_CONFIG='" + config + "'");
+  CHECK(inspect(from_environment.target()).name == name_of("worker", 0));
+  const server_program another({"--job", "ps"}, "TF_CONFIG='" + config + "'");
+  CHECK(inspect(another.target()).name == name_of("ps", 0));
+}
+
+TEST_CASE("a key that a file holds is asked for") {
+  const temporary_file file;
+  file.write("a secret of sixteen bytes\n");
+  const server_program task({"--cluster", "local=127.0.0.1:0", "--key-file", file.path});
+  CHECK(caught([&] { inspect(task.target()); }).code() == errc::unauthenticated);
+  CHECK(inspect(task.target(), {.key_file = file.path}).name == name_of("local", 0));
+}
+
+TEST_CASE("what cannot be served ends with 1 and a sentence, wrong options with 2") {
+  const server_program first({"--cluster", any_port});
+  const std::string taken = first.target().substr(9);
+  const struct {
+    std::vector<std::string> words;
+    int status;
+    const char* says;
+  } all[] = {
+      {{"--cluster", "nonsense"}, 1, "is no cluster"},
+      {{"--cluster", "@/no/such/file"}, 1, "cannot be read"},
+      {{"--cluster", "ps=a:1", "--job", "worker"}, 1, "the cluster has no job 'worker'"},
+      {{"--cluster", "local=" + taken}, 1, "Address already in use"},
+      {{"--cluster", "local=0.0.0.0:0"}, 1, "needs a key or TLS"},
+      {{"--cluster", any_port, "--metrics-port", taken.substr(taken.rfind(':') + 1)}, 1, "cannot listen on 127.0.0.1:"},
+      {{"--no-such-option"}, 2, "--no-such-option"},
+      {{"--cpus", "0"}, 2, "--cpus"},
+      {{"--log-format", "xml"}, 2, "--log-format"},
+      {{"--help"}, 0, "--cluster"},
+      {{"--version"}, 0, "pinion_server " PINION_VERSION},
+  };
+  for (const auto& one : all) {
+    const auto [text, status] = end_of(PINION_TEST_SERVER, one.words, "PINION_KEY= PINION_KEY_FILE=");
+    INFO(one.words.back() << ": " << text);
+    CHECK(status == one.status);
+    CHECK_THAT(text, Catch::Contains(one.says));
+  }
+}
+
+TEST_CASE("in JSON, a line of the log is an object with time, level, task and message") {
+  server_program task({"--cluster", any_port, "--log-format", "json"});
+  said_to(task.target(), "GET / HTTP/1.0\r\n\r\n");
+  const std::string line = task.line();
+  INFO(line);
+  const auto read = nlohmann::json::parse(line);
+  CHECK(read.at("level") == "warning");
+  CHECK(read.at("task") == name_of("local", 0));
+  CHECK_THAT(read.at("message").get<std::string>(), Catch::StartsWith("refused 127.0.0.1:"));
+  CHECK(read.at("time").get<std::string>().size() == 24);
+}
+
+TEST_CASE("a line in JSON keeps what strangers say within its strings") {
+  const std::string line = server::json_line({log_level::error, "t", "\"}\n\x01\xff"}, 1'795'422'153'042);
+  CHECK(line == R"({"time":"2026-11-23T08:22:33.042Z","level":"error","task":"t","message":"\"}\n\u0001)"
+                "\xef\xbf\xbd"
+                R"("})");
+}
+
+#if PINION_TEST_HAS_HTTPLIB
+
+TEST_CASE("pinion_server answers for its metrics and its health where it is asked to, and only then") {
+  const server_program silent({"--cluster", any_port});
+  server_program task({"--cluster", any_port, "--metrics-port", "0"});
+  const std::string url = task.line();
+  CHECK_THAT(url, Catch::StartsWith("http://127.0.0.1:") && Catch::EndsWith("/metrics"));
+  const std::string address = url.substr(7, url.rfind('/') - 7);
+  const http_reply metrics = http_get(address, "/metrics"), health = http_get(address, "/healthz");
+  CHECK(metrics.status == 200);
+  CHECK(metrics.type == "text/plain; version=0.0.4; charset=utf-8");
+  CHECK_THAT(metrics.text, Catch::Contains("\npinion_running 1\n"));
+  CHECK(health.status == 200);
+  CHECK(health.text == "running\n");
+  task.signal(SIGTERM);
+  CHECK(task.result() == 0);
+  CHECK(http_get(address, "/healthz").status == 0);
+}
+
+#endif
+
+}  // namespace
