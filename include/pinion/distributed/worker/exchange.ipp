@@ -28,6 +28,13 @@ inline void expect_one_of(const awaited_values& all, const std::string& key, con
   expect_type(key, is, at->second);
 }
 
+// Is the channel to this life of a task up?
+inline bool is_up(peers& others, const rpc::guest& who) {
+  if (!others.knows(who.name)) return false;
+  const auto way = others.way_to(who.name);
+  return way->up() && way->incarnation() == who.incarnation;
+}
+
 }}}}  // namespace pinion::v0::distributed::detail
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -100,13 +107,16 @@ PINION_DECL std::size_t exchange::offered() const {
 }
 
 PINION_DECL void exchange::gone(const rpc::guest_ref& who, const error& why) {
+  const bool lives = detail::is_up(peers_, *who);
   std::unique_lock hold(mutex_);
   accounts_.erase(who->channel);
-  // The peer may have come by a new channel meanwhile. A run that began after that gets its values there.
-  const auto anew = pushes_since(who->name);
-  const auto concerned = runs_with(who->name, [&](const entry& r) { return r.born <= anew; });
+  if (!lives) return;  // the channel to it tells its runs, or has told them
+  // The peer may have come by a new channel meanwhile: a run that began after that gets its values there. And where the
+  // peer itself has just died, or came back as another, the channel to it is about to tell that.
+  const auto anew = pushes_since(who->name), old = net_.now() - std::chrono::seconds(5);
+  const auto concerned = runs_with(who->name, [&](const entry& r) { return r.born <= anew && r.born <= old; });
   hold.unlock();
-  const error lost(errc::unavailable, "values of " + who->name + " may be lost: " + why.sentence());
+  const error lost(errc::unavailable, "lost the connection by which " + who->name + " sends values: " + why.sentence());
   for (const auto& failed : concerned) failed(error(lost).in_task(who->name));
 }
 
