@@ -50,7 +50,8 @@ class table {
   table(const words& w, world has)
       : world_(std::move(has)),
         shows_story_(w.has("--story")),
-        limits_(w.has("--short") ? patience{.max_wait = 7, .worker_timeout = 3, .look = 3} : patience{}) {
+        limits_(w.has("--short") ? patience{.max_wait = 7, .worker_timeout = 3, .look = 3, .short_wait = 10}
+                                 : patience{}) {
     for (const trial& t : all_trials()) {
       const bool chosen = !w.has("--short") || std::find(in_short.begin(), in_short.end(), t.name()) != in_short.end();
       if (chosen && t.name().find(w.get("--only")) != std::string::npos) trials_.push_back(t);

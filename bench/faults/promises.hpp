@@ -39,10 +39,8 @@ class promises {
     expect(o_.wait.empty(), "still wait: " + list(o_.wait));
     expect(o_.late.empty(), "did not end by SIGTERM: " + list(o_.late));
   }
-  // A wait of two heartbeats, and what a busy machine takes besides, needs no words yet.
   void culprit_is_named() {
-    constexpr double short_wait = 3;
-    expect(o_.noticed || o_.stood < short_wait,
+    expect(o_.noticed || o_.stood < o_.short_wait,
            fmt::format("a worker stood for {:.1f} s, and nobody names the culprit", o_.stood));
     expect(o_.noticed || o_.failures.empty(), "somebody failed, and nobody names the culprit");
   }

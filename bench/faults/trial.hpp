@@ -32,9 +32,10 @@ struct trial {
 // The limits of waits in a trial, in seconds.
 struct patience {
   double max_wait = 45, worker_timeout = 15;
-  double look = 5;      // what goes on after a fault is looked at for so long
-  double grace = 40;    // beyond the waits above nobody may wait longer than this
-  double to_stop = 40;  // what a task may take to end when it is asked to
+  double look = 5;        // what goes on after a fault is looked at for so long
+  double grace = 40;      // beyond the waits above nobody may wait longer than this
+  double short_wait = 3;  // needs no words yet: two heartbeats, and what a machine takes besides
+  double to_stop = 40;    // what a task may take to end when it is asked to
 };
 
 struct outcome {
@@ -53,7 +54,7 @@ struct outcome {
   std::vector<std::string> ends = {};      // how processes ended that are not killed by a trial
   std::vector<std::string> late = {};      // those that did not end when they were asked to
   std::vector<line> lines = {};            // all that was said
-  double took = 0;
+  double took = 0, short_wait = 0;
 };
 
 // For one thread.
@@ -80,6 +81,7 @@ class trial_run {
 
   outcome run() {
     out_.of = t_;
+    out_.short_wait = p_.short_wait;
     start();
     strike();
     settle();
