@@ -6,7 +6,8 @@
 //   3. A value for a run that has not begun waits for it, but only for options.patience, and of one task wait no more
 //      than options.early. A run of which more would wait keeps none, and fails when it begins. [V5]
 //   4. Memory for a value is taken when its run wants a value of its key, dtype and shape, or has not begun. [V7]
-//   5. When the channel to a peer goes down, every run in which the peer takes part fails; when the one from it is gone,
+//   5. When the channel to a peer goes down, every run in which the peer takes part fails; when the one from it is
+//   gone,
 //      those of some seconds do. A value may have been on the way, and its sender need not care: its part of the run
 //      may have ended with it. [F2]
 #pragma once
