@@ -22,6 +22,7 @@ TEST_CASE("pinion_server prints its target, serves, and exits with 0 after SIGTE
   CHECK_THAT(task.target(), Catch::StartsWith("pinion://127.0.0.1:"));
   task.signal(SIGTERM);
   CHECK(task.result() == 0);
+  CHECK(task.line() == "pinion: " + name_of("local", 0) + " has stopped, asked by SIGTERM");
 }
 
 TEST_CASE("pinion_server exits with 0 after SIGINT, and when it is shut down from outside") {
@@ -30,6 +31,7 @@ TEST_CASE("pinion_server exits with 0 after SIGINT, and when it is shut down fro
   CHECK(interrupted.result() == 0);
   shutdown(shut.target());
   CHECK(shut.result() == 0);
+  CHECK(shut.line() == "pinion: " + name_of("local", 0) + " has stopped");
 }
 
 TEST_CASE("tasks that pinion_server runs are a cluster, with the devices that were asked for") {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include <pinion/base/log.hpp>
 #include <pinion/base/stop_signal.hpp>
 #include <pinion/distributed.hpp>
 
@@ -34,12 +35,17 @@ void serve(const server::options& o) {
   const pinion::server_options task = task_of(o, text);
   if (o.log == server::log_format::json) server::log_as_json("");
   pinion::server serving(text.cluster, task);
-  if (o.log == server::log_format::json) server::log_as_json(serving.report().name);
+  const std::string name = serving.report().name;
+  if (o.log == server::log_format::json) server::log_as_json(name);
   std::optional<pinion::metrics_server> metrics;
   if (o.metrics_port) metrics.emplace(serving, o.metrics_host + ":" + std::to_string(*o.metrics_port));
   say(serving.target());
   if (metrics) say("http://" + metrics->address() + "/metrics");
   serving.join();
+  const int signal = pinion::stop_signal_so_far();
+  pinion::write_log(
+      pinion::log_level::info, name,
+      "has stopped" + (signal == 0 ? "" : ", asked by " + std::string(pinion::name_of_stop_signal(signal))));
 }
 
 }  // namespace
