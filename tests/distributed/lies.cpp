@@ -505,6 +505,7 @@ const std::vector<lie>& lies() {
     lie_about_running(t);
     lie_about_the_rest(t);
     t.damaged<status_request>(), t.damaged<shutdown_request>(), t.damaged<libraries_request>();
+    t.damaged<report_request>();
     t.damaged<register_step>(), t.damaged<run_step>(), t.damaged<cancel_run>(), t.damaged<forget_session>();
     t.damaged<progress_request>();
     t.damaged<reset_containers>(), t.damaged<push_value>(), t.damaged<announce_value>(), t.damaged<pull_value>();
