@@ -29,7 +29,7 @@ inline pinion::cluster_report sample() {
   p.queues = {{.name = "tokens", .kind = "FIFOQueue", .size = 2, .capacity = 64}};
   p.runs = {{.master = worker, .step = 3, .age = 0.02, .computes = "'hidden/weights/ApplyGradientDescent'"}};
   p.peers = {{.name = dead, .address = "10.0.0.2:2222"},
-             {.name = worker, .address = "10.0.0.3:2222", .state = peer_report::way::up, .silence = 0.4}};
+             {.name = worker, .address = "10.0.0.3:2222", .state = "running", .silence = 0.4}};
   p.pool = {.threads = 4, .queued = 0};
   p.backlog = {.clients = 2};
   p.traffic = {.bytes_sent = 63'400'000'000,
@@ -62,10 +62,10 @@ inline pinion::cluster_report sample() {
              .computes = "'loss'",
              .waits_for = "hidden/weights/read:0 from " + ps}};
   w.peers = {
-      {.name = ps, .address = "10.0.0.1:2222", .state = peer_report::way::up, .silence = 0.3},
+      {.name = ps, .address = "10.0.0.1:2222", .state = "running", .silence = 0.3},
       {.name = dead,
        .address = "10.0.0.2:2222",
-       .state = peer_report::way::down,
+       .state = "dead",
        .why = "/job:ps/replica:0/task:1 at 10.0.0.2:2222 has not answered for 2.0 s: it is dead, stopped or cut off"}};
   w.failures = {{.time = 1'795'422'153'000,
                  .times = 2,

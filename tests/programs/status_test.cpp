@@ -64,7 +64,7 @@ TEST_CASE("JSON has each member of a report, and mends texts that are no UTF-8")
   all.tasks[1].why = "\xff";
   const auto read = nlohmann::json::parse(status::json_of(all, false));
   CHECK(read["tasks"][0]["report"]["variables"][0]["shape"] == "[784, 500]");
-  CHECK(read["tasks"][2]["report"]["peers"][1]["state"] == "down");
+  CHECK(read["tasks"][2]["report"]["peers"][1]["state"] == "dead");
   CHECK(read["tasks"][2]["report"]["limits"]["sessions"] == 64);
   CHECK(read["tasks"][0]["report"].size() == 22);
 }

@@ -157,10 +157,10 @@ class page {
   }
 
   void ways() {
-    table t({text("TASK"), text("HAS LOST"), text("WHY")});
+    table t({text("TASK"), text("MISSES"), text("WHY")});
     for_each([&](const std::string& task, const pinion::task_report& r) {
       for (const auto& p : r.peers)
-        if (p.state == pinion::peer_report::way::down) t.add({task, brief(p.name), p.why});
+        if (!p.why.empty()) t.add({task, brief(p.name), p.why});
     });
     add(t);
   }

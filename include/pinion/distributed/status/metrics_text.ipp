@@ -85,12 +85,12 @@ inline void tell_network(exposition& out, const task_report& r) {
   out.counter("sent_messages_total", "Messages sent.").is(r.traffic.messages_sent);
   out.counter("received_messages_total", "Messages received.").is(r.traffic.messages_received);
   out.counter("sent_requests_total", "Requests sent, each a round trip.").is(r.traffic.requests);
-  out.gauge("peer_up", "1 if this task has a way to another, 0 if it has lost it.");
+  out.gauge("peer_up", "1 if another task runs, 0 if it has ended or was lost.");
   for (const auto& p : r.peers)
-    if (p.state != peer_report::way::unused) out.is(p.state == peer_report::way::up ? 1 : 0, {{"peer", p.name}});
+    if (p.state != "joining") out.is(p.state == "running" ? 1 : 0, {{"peer", p.name}});
   out.gauge("peer_silence_seconds", "Time since a peer was last heard.");
   for (const auto& p : r.peers)
-    if (p.state == peer_report::way::up) out.is(p.silence, {{"peer", p.name}});
+    if (p.state == "running") out.is(p.silence, {{"peer", p.name}});
 }
 
 }}  // namespace distributed::detail
