@@ -1,4 +1,4 @@
-// A report of a cluster as one really gave it, but for its addresses and times.
+// A report of a cluster, made up: its figures are those of a run, its names and addresses are not.
 #pragma once
 
 #include <pinion/distributed/status/inspect.hpp>

@@ -25,12 +25,12 @@ void add_task(CLI::App& app, server::options& into) {
       ->type_name("NUMBER");
 }
 
-void add_resources(CLI::App& app, server::options& into, double& stop) {
+void add_resources(CLI::App& app, server::options& into, double& grace) {
   app.add_option("--cpus", into.config.cpu_devices, "Number of devices /cpu:0, /cpu:1, ...")
       ->check(CLI::Range(1, 1024).description(""))
       ->type_name("NUMBER")
       ->capture_default_str();
-  app.add_option("--grace", stop, "Seconds that work under way may take to end when the task is stopped")
+  app.add_option("--grace", grace, "Seconds that steps under way may take to end when the task is asked to stop")
       ->check(CLI::Range(0.0, 86400.0).description(""))
       ->type_name("SECONDS")
       ->capture_default_str();
@@ -61,9 +61,9 @@ std::optional<int> server::read(int argc, char** argv, options& into) {
       "it serves, and then where its metrics are.",
       "pinion_server");
   app.set_version_flag("--version", std::string("pinion_server ") + PINION_VERSION, "Print the version and exit");
-  double stop = std::chrono::duration<double>(into.config.stop_timeout).count();
+  double grace = std::chrono::duration<double>(into.config.grace).count();
   add_task(app, into);
-  add_resources(app, into, stop);
+  add_resources(app, into, grace);
   add_views(app, into);
   add_credentials(app, into.config.security);
   app.footer("Exit status: 0 when it was stopped, 1 when it cannot serve, 2 for wrong options.");
@@ -72,6 +72,6 @@ std::optional<int> server::read(int argc, char** argv, options& into) {
   } catch (const CLI::ParseError& e) {
     return exit_code_of(app, e);
   }
-  into.config.stop_timeout = std::chrono::milliseconds(std::llround(stop * 1000));
+  into.config.grace = std::chrono::milliseconds(std::llround(grace * 1000));
   return std::nullopt;
 }
