@@ -224,6 +224,15 @@ TEST_CASE("the first call that needs a task that is not there waits until the st
   CHECK((since.passed() >= 300ms && since.passed() < 3s));
 }
 
+TEST_CASE("a session without a startup_timeout waits for its target until its operation_timeout") {
+  fresh f;
+  const auto spec = free_addresses({{"worker", 1}});
+  session sess{{.target = "pinion://" + spec.address("worker", 0), .operation_timeout = 300ms}};
+  const auto e = caught([&] { sess.run(constant(1)); });
+  CHECK(e.code() == errc::deadline_exceeded);
+  CHECK_THAT(e.what(), Catch::Contains("waited 0.3 s for the task at") && Catch::Contains("operation_timeout"));
+}
+
 TEST_CASE("tasks that a step does not need may be missing") {
   auto spec = free_addresses({{"ps", 2}});
   spec.add_task("worker", 0, "127.0.0.1:0");

@@ -220,7 +220,9 @@ TEST_CASE(
   CHECK(e.code() == errc::deadline_exceeded);
   CHECK(e.sentence() ==
         "waited 3.0 s for " + ps_task(0) + " at 127.0.1.1:2222 (joining: nobody listens on 127.0.1.1:2222), " +
-            ps_task(1) + " at 127.0.1.2:2222 (joining: no answer so far), and the session's startup_timeout is over");
+            ps_task(1) +
+            " at 127.0.1.2:2222 (joining: no answer so far), and the session's startup_timeout (else its "
+            "operation_timeout) is over");
   cluster.heal();
   cluster.start(ps_task(0));
   sess.run(model.init);

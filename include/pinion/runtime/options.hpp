@@ -46,11 +46,11 @@ class text_sink {
 //
 //   pn::session sess({.graph = &g, .inter_op_threads = 1, .operation_timeout = std::chrono::seconds(5)});
 //
-// Fewer than one CPU device count as one. Durations are of std::chrono, so .operation_timeout = 30s; 0 is no limit.
-// There are two, since tasks of a cluster may take long to come up where steps are short: startup_timeout limits how
-// long a session waits for its target, and for the tasks that its steps need, to come up; then operation_timeout limits
-// a run(). After either the call throws deadline_exceeded, which says for whom it waited, how long, and what was last
-// tried. A session that waits says so on standard error after a second, and again every ten.
+// Fewer than one CPU device count as one. Durations are of std::chrono, so .operation_timeout = 30s. It limits a run(),
+// and before that also how long a session waits for its target, and for the tasks that its steps need, to come up,
+// unless startup_timeout says how long that may take: tasks may take long to come up where steps are short. After
+// either the call throws deadline_exceeded, which says for whom it waited, how long, and what was last tried. A session
+// that waits says so on standard error after a second, and again every ten.
 //
 //   pn::session one_thread({.inter_op_threads = 1, .intra_op_threads = 1});       // everything in the calling thread
 //   pn::session far({.target = "pinion://10.0.0.1:2222", .allow_soft_placement = true, .security = {.key = secret}});
@@ -65,8 +65,8 @@ struct session_options {
   int cpu_devices = 1;                // number of devices /cpu:0, /cpu:1, ...
   int inter_op_threads = 0;           // threads that run independent nodes; 0: one per core, 1: the caller only
   int intra_op_threads = 0;           // threads that share the loops inside a node; same rule
-  std::chrono::milliseconds startup_timeout{60000};  // limit of the wait for tasks to come up, on a cluster; 0: none
-  std::chrono::milliseconds operation_timeout{0};    // limit of one run(); 0: none
+  std::chrono::milliseconds startup_timeout{0};    // limit of the wait for tasks to come up; 0: operation_timeout
+  std::chrono::milliseconds operation_timeout{0};  // limit of one run(); 0: none
   // Device strings, such as "/job:ps": a session on a cluster uses only tasks that match one of them; empty: all tasks.
   std::vector<std::string> device_filters = {};
   gpu_options gpu = {};                          // which GPUs are visible, and how much memory they offer

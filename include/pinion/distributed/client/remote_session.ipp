@@ -273,7 +273,8 @@ PINION_DECL call_limits remote_session::limits() const {
   const auto limit = [](std::chrono::milliseconds ms) {
     return ms.count() == 0 ? std::nullopt : std::optional<rpc::duration>(ms);
   };
-  return {limit(options_.startup_timeout), limit(options_.operation_timeout)};
+  const auto startup = limit(options_.startup_timeout), operation = limit(options_.operation_timeout);
+  return {startup ? startup : operation, operation};
 }
 
 PINION_DECL void remote_session::expect_open() const {

@@ -38,7 +38,7 @@ struct wait_options {
   rpc::duration silent{std::chrono::seconds(10)};  // then it writes its first line
 };
 // The texts of limits.
-inline constexpr const char *startup_limit = "the session's startup_timeout",
+inline constexpr const char *startup_limit = "the session's startup_timeout (else its operation_timeout)",
                             *operation_limit = "the session's operation_timeout";
 
 // A wait under way.
