@@ -4,17 +4,19 @@
 #include <pinion/distributed.hpp>
 #include <pinion/train.hpp>
 
+#include "support/caught.hpp"
 #include "support/own_graph.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
 
 namespace pn = pinion;
+using namespace std::chrono_literals;
 namespace tr = pinion::train;
 
 // A chief's program, on ps tasks that outlive it.
 struct chief : own_graph {
-  explicit chief(pn::local_cluster& on) : target(on.target("worker", 0)) {}
+  explicit chief(pn::local_cluster& on, int task = 0) : target(on.target("worker", task)), worker(task) {}
 
   // Trains so many steps more, of which the first and the last are saved, and maybe some that are not. Returns how it
   // began.
@@ -38,7 +40,9 @@ struct chief : own_graph {
   }
 
   const std::string target;
-  pn::device on{pn::replica_device_setter{{.ps_tasks = 2, .worker_device = "/job:worker/task:0"}}};
+  const int worker;
+  pn::device on{
+      pn::replica_device_setter{{.ps_tasks = 2, .worker_device = "/job:worker/task:" + std::to_string(worker)}}};
   pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   pn::variable_handle<float> w = pn::variable(1.0f, {.name = "w"});
   pn::operation up = pn::group(pn::operation(pn::assign_add(step, 1)), pn::operation(pn::assign_add(w, 1.0f)));
@@ -82,6 +86,23 @@ TEST_CASE("variables that are older than the last checkpoint are restored") {
   sess.run(first.step.initializer());
   CHECK(chief(local).train(dir.path(), 1) ==
         "restored checkpoint " + dir.path("model-3") + ": training goes on at step 3");
+}
+
+TEST_CASE("a second chief is refused while the first gives signs of life, and may begin when that has ended") {
+  pn::local_cluster local{{{"ps", 2}, {"worker", 2}}};
+  chief first(local, 0), second(local, 1);
+  {
+    const auto use = first.g.as_default();
+    tr::monitored_training_session sess{{.master = first.target, .log = [](std::string_view) {}, .heartbeat = 20ms}};
+    sess.run(first.up);
+    const pn::error e = caught([&] { second.train("", 1); });
+    CHECK(e.code() == pn::errc::failed_precondition);
+    CHECK_THAT(e.what(), Catch::Contains("/job:worker/replica:0/task:0 is the chief of a training") &&
+                             Catch::Contains("a second chief, /job:worker/replica:0/task:1,"));
+    sess.run(first.up);
+    CHECK(int(sess.run(first.step)) == 2);
+  }
+  CHECK_THAT(second.train("", 1), Catch::StartsWith("initialised the variables"));
 }
 
 TEST_CASE("a chief without a checkpoint begins anew, and says that there was something") {

@@ -30,7 +30,8 @@ class beginning {
   // The global step in a session; empty if the graph has none, or if it is not initialised.
   std::optional<std::int64_t> step_in(session& s) const;
   // Makes the variables ready, and returns a line for the log that says how, and how many steps are lost. In a
-  // recovery, `seen` is the last step that this program saw.
+  // recovery, `seen` is the last step that this program saw. Throws failed_precondition, and changes nothing, while
+  // another task is the chief and gives signs of life; that takes up to one and a half heartbeats to see.
   std::string run(session& s, bool recovers, std::optional<std::int64_t> seen);
   // Renews the sign of the chief. Requires: a sign.
   void beat(session& s);
@@ -42,6 +43,8 @@ class beginning {
     bool all = false, own = false;
     std::optional<std::int64_t> step;
   };
+  void expect_no_other_chief(session& s);
+  const std::string& own_name(session& s);
   found look(session& s) const;
   bool are_kept(const found& here, const std::string& checkpoint, bool recovers) const;
   std::string keep(const found& here, const std::string& checkpoint, bool recovers) const;

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <random>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
 #include <pinion/train/handle.hpp>
 #include <pinion/train/session/beginning.hpp>
+#include <pinion/train/session/chief_watch.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 
@@ -24,6 +26,14 @@ inline std::uint64_t number_of_training(const std::string& folder) {
   for (const char c : std::filesystem::absolute(folder).lexically_normal().string())
     hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   return hash;
+}
+
+inline error second_chief(const std::string& first, const std::string& second) {
+  return error(errc::failed_precondition,
+               fmt::format("{} is the chief of a training on these variables, and gives signs of life; a second chief, "
+                           "{}, would write over what it writes: let one task be the chief (.is_chief), or wait until "
+                           "that training has ended",
+                           first, second));
 }
 
 inline std::string at_step(std::optional<std::int64_t> step) {
@@ -92,7 +102,24 @@ inline std::string beginning::restore_or_initialise(session& s, const std::strin
                   : fmt::format("initialised the variables: training begins{}", at);
 }
 
+inline const std::string& beginning::own_name(session& s) {
+  if (name_.empty()) name_ = sign_->own_task(s);
+  return name_;
+}
+
+inline void beginning::expect_no_other_chief(session& s) {
+  const auto seen = sign_->look(s);
+  if (!seen || seen->beat == chief_note::ended || seen->name == own_name(s)) return;
+  chief_watch other(o_.heartbeat);
+  for (auto now = seen; other.see(now, chief_watch::clock::now()) != chief_watch::change::lost; now = sign_->look(s)) {
+    if (now && now->beat == chief_note::ended) return;
+    if (!now || now->beat != seen->beat) throw detail::second_chief(seen->name, name_);
+    std::this_thread::sleep_for(o_.heartbeat / 4);
+  }
+}
+
 PINION_DECL std::string beginning::run(session& s, bool recovers, std::optional<std::int64_t> seen) {
+  if (sign_ && o_.heartbeat.count() > 0) expect_no_other_chief(s);
   o_.scaffold.saver->settle();  // a checkpoint that is still being written may be the last one
   const std::string checkpoint = o_.checkpoint_dir.empty() ? "" : latest_checkpoint(o_.checkpoint_dir);
   const found here = look(s);
@@ -126,8 +153,7 @@ inline std::string beginning::what_is_lost(const found& here, std::optional<std:
 }
 
 PINION_DECL void beginning::beat(session& s) {
-  if (name_.empty()) name_ = sign_->own_task(s);
-  sign_->put(s, {.training = training_, .beat = ++beats_, .name = name_});
+  sign_->put(s, {.training = training_, .beat = ++beats_, .name = own_name(s)});
 }
 
 PINION_DECL void beginning::end(session& s) {
