@@ -37,15 +37,15 @@ class arriving_bytes {
   // Moves all bytes to where they belong; the rooms are as long as the bytes in total. Each piece is freed when it has
   // been copied.
   void move_to(std::span<const std::span<std::byte>> rooms) {
-    auto piece = pieces_.begin();
+    auto next = pieces_.begin();
     std::size_t at = 0;
     for (std::span<std::byte> room : rooms)
       while (!room.empty()) {
-        const std::size_t n = std::min(room.size(), piece->size - at);
-        std::memcpy(room.data(), piece->bytes.get() + at, n);
+        const std::size_t n = std::min(room.size(), next->size - at);
+        std::memcpy(room.data(), next->bytes.get() + at, n);
         room = room.subspan(n);
-        if ((at += n) < piece->size) continue;
-        (piece++)->bytes = nullptr;
+        if ((at += n) < next->size) continue;
+        (next++)->bytes = nullptr;
         at = 0;
       }
   }

@@ -99,8 +99,7 @@ PINION_DECL void session_run::finish_if_over() {
 }
 
 PINION_DECL void session_run::watch(time_point until) {
-  const rpc::duration left = until - s_.net.now(),
-                      for_answers = std::min<rpc::duration>(left / 4, std::chrono::seconds(1));
+  const rpc::duration in = until - s_.net.now(), for_answers = std::min<rpc::duration>(in / 4, std::chrono::seconds(1));
   const auto at = [this](time_point when, void (*what)(session_run&)) {
     return s_.watched->add(when, [run = weak_from_this(), what] {
       if (const auto self = run.lock()) what(*self);
@@ -111,12 +110,12 @@ PINION_DECL void session_run::watch(time_point until) {
 }
 
 PINION_DECL void session_run::ask_for_progress() {
-  std::set<std::string> left;
+  std::set<std::string> tasks;
   {
     std::lock_guard hold(mutex_);
-    left = left_;
+    tasks = left_;
   }
-  for (const auto& task : left)
+  for (const auto& task : tasks)
     rpc::call<progress_reply>(*s_.peers.way_to(task), rpc::lane::control, progress_request{id_},
                               [self = shared_from_this(), task](outcome<progress_reply> told) {
                                 if (!told) return;

@@ -128,8 +128,8 @@ class exchange final : public value_carrier {
   // The bytes that one peer has pushed and this task has not yet taken. Credit is returned in portions.
   class account {
    public:
-    account(std::shared_ptr<rpc::channel> back, std::uint64_t portion, std::string peer, time_point born)
-        : peer(std::move(peer)), born(born), back_(std::move(back)), portion_(portion) {}
+    account(std::shared_ptr<rpc::channel> back, std::uint64_t portion, std::string of, time_point since)
+        : peer(std::move(of)), born(since), back_(std::move(back)), portion_(portion) {}
     const std::string peer;
     const time_point born;  // when the peer pushed first on its channel
     std::uint64_t held() const { return held_.load(std::memory_order_relaxed); }

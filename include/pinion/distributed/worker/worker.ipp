@@ -141,7 +141,7 @@ PINION_DECL worker::active_run::active_run(std::shared_ptr<remote_rendezvous> r,
       owner(std::move(who)),
       state(*meet, static_cast<std::int64_t>(meet->run().count), meet->run().session.number) {}
 
-PINION_DECL void worker::meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration patience,
+PINION_DECL void worker::meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration at_most,
                                     registered done) {
   struct meeting {
     std::mutex mutex;
@@ -151,7 +151,7 @@ PINION_DECL void worker::meet_peers(const std::shared_ptr<const kept_step>& step
   auto all = std::make_shared<meeting>();
   all->left = step->peers.size();
   if (all->left == 0) return done({});
-  const auto limit = net_.now() + patience;  // short, since the master has just met them all
+  const auto limit = net_.now() + at_most;  // short, since the master has just met them all
   for (const auto& [task, incarnation] : step->peers) {
     const auto way = exchange_.way_to(task);
     way->connect(limit, [all, way, incarnation = incarnation, done](const outcome<>& connected) {
