@@ -62,7 +62,7 @@ TEST_CASE("a client that takes no answers is not heard beyond the limit, and the
   w.world.run_for(6s);
   const std::string why = "more than 65536 bytes wait for the client (limits.bytes_waiting), and it takes none of them";
   CHECK(w.ps->gone == std::vector<std::string>{why});
-  CHECK(w.ps->log == std::vector<std::string>{"pinion: " + ps_name + " refused other: " + why});
+  CHECK(w.ps->log == std::vector<std::string>{"refused other: " + why});
   CHECK(asking->done());
   CHECK(good.up());
 }

@@ -197,6 +197,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
   // ---- end
 
+  bool is_closed() const;
   // Call these in the network's thread.
   void close_now(const error& why, bool tell);
   void say_goodbye(const error& why);
