@@ -55,6 +55,7 @@ class deaf_client : public std::enable_shared_from_this<deaf_client> {
       stream_ = co_await net_->connect(address_, net_->now() + 20s);
       rpc::hello mine;
       mine.channel = rpc::random_number();
+      mine.heartbeat_ms = 60'000;  // while it waits for its turn among the others it says nothing
       co_await rpc::greet(*stream_, mine, me_, address_);
       co_await prepare();
       ready = true;
