@@ -73,15 +73,19 @@ PINION_DECL void network_turn::run_for(const countdown& event, const std::option
   if (!is_worth_trying()) return;
   const detail::counted_in asks(asking_);
   std::unique_lock mine(turn_, std::defer_lock);
-  auto until = std::chrono::steady_clock::now() + patience;
-  while (!event.done()) {
+  const auto later = [] { return std::chrono::steady_clock::now() + patience; };
+  const auto is_over = [&](time_point until) {
     const auto now = std::chrono::steady_clock::now();
-    if (now >= until || (deadline && now >= *deadline) || (!mine && sleeps_)) break;
-    if (!mine && mine.try_lock()) until = now + patience;
-    if (mine && poll() > 0)
-      until = std::chrono::steady_clock::now() + patience;
-    else
+    return now >= until || (deadline && now >= *deadline);
+  };
+  for (auto until = later(); !event.done();) {
+    if (!mine) mine.try_lock();
+    if (mine && poll() > 0) {
+      until = later();
+    } else {
+      if (is_over(until) || (!mine && sleeps_)) break;
       std::this_thread::yield();
+    }
   }
   const bool done = event.done();
   if (mine) {
