@@ -131,7 +131,7 @@ ending meet(const credentials& client, const credentials& task) {
   for (const auto& line : w.ps->log) e.at_server += line;
   return e;
 }
-const std::string refused_worker = "pinion: " + ps_name + " refused worker: ";
+const std::string refused_worker = "refused worker: ";
 
 TEST_CASE("a certificate that has expired, or is not valid yet, is refused on both sides") {
   const company c;
@@ -292,7 +292,7 @@ TEST_CASE("a handshake of TLS that stalls is given up by the server after its fi
   CHECK_FALSE(silent->done());
   w.world.run_for(200ms);
   CHECK(silent->text() == well);
-  CHECK(w.ps->log == std::vector<std::string>{"pinion: " + ps_name + " refused other: its handshake took too long"});
+  CHECK(w.ps->log == std::vector<std::string>{"refused other: its handshake took too long"});
 }
 
 TEST_CASE("a channel over TLS outlives a cut at any time of its handshake, and a reset") {
