@@ -28,12 +28,11 @@ struct server_config {
   any_placer placer = {};    // places the nodes of sessions that target this task
   gpu_options gpu = {};      // which of the machine's GPUs the task has, and how much of their memory
   std::vector<sim::accelerator> simulated = {};   // simulated accelerators, and then no GPUs: /gpu:0, /gpu:1, ...
-  std::chrono::milliseconds heartbeat{1000};      // a peer that is silent for two heartbeats counts as dead
+  std::chrono::milliseconds heartbeat{1000};      // a peer silent for two of them is dead; at most 60 s
   std::uint64_t credit = std::uint64_t{4} << 20;  // most bytes of values pushed to one peer and not yet taken there
   security_options security = {};                 // used where server_options give none
   server_limits limits = {};                      // the most that clients may ask of the task
-  std::chrono::milliseconds grace{
-      10000};  // how long a server that is asked to stop lets the steps go on that have begun
+  std::chrono::milliseconds grace{10000};  // limit of the steps that have begun, once the server is asked to stop
   std::chrono::milliseconds stop_timeout{10000};  // limit of stop(); work that runs longer is named on standard error
 };
 
