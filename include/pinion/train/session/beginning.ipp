@@ -129,8 +129,9 @@ PINION_DECL std::string beginning::run(session& s, bool recovers, std::optional<
   s.run(o_.scaffold.ready_for_local_init_op);
   s.run(o_.scaffold.local_init_op);
   s.run(o_.scaffold.ready_op);
-  if (sign_) beat(s);
-  return line + what_is_lost(here, recovers ? std::max(here.step, seen) : here.step, step_in(s), recovers);
+  const auto now = step_in(s);
+  if (sign_) beat(s);  // from here on other workers make steps
+  return line + what_is_lost(here, recovers ? std::max(here.step, seen) : here.step, now, recovers);
 }
 
 inline std::string beginning::keep(const found& here, const std::string& checkpoint, bool recovers) const {
