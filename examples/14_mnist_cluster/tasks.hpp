@@ -34,7 +34,7 @@ inline void work(const member& me, const mnist::options& o, const shared_gpus& g
   auto step = tr::get_or_create_global_step();
   // A gradient meets variables that the others have moved meanwhile. With much momentum that acts like a larger rate,
   // the more so the more workers there are, and on GPUs, whose steps read all variables when they begin.
-  const double peak = std::min(.01, (gpus.count > 0 ? .01 : .03) / me.workers());
+  const double peak = std::min(.01, (gpus.count > 0 ? .01 : .02) / me.workers());
   const tr::momentum optimizer{{.learning_rate = mnist::rate(peak, step, last), .momentum = .95}};
   auto train = optimizer.minimize(m.loss, {.global_step = step});
 
