@@ -29,6 +29,7 @@ using guest_ref = std::shared_ptr<const guest>;
 struct service {
   std::function<std::unique_ptr<incoming>(const envelope&, responder, const guest_ref&)> request;
   std::function<std::unique_ptr<incoming>(const envelope&, const guest_ref&)> notice;
+  std::function<void(const guest_ref&)> came = {};           // called once for each client, before its first message
   std::function<void(const guest_ref&, const error&)> gone;  // called once for each client that is gone
 };
 

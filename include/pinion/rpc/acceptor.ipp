@@ -145,6 +145,7 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
   if (!c.who) {
     c.who = std::make_shared<const guest>(guest{theirs.channel, theirs.from, theirs.incarnation, stream->peer()});
     c.heartbeat = theirs.heartbeat();
+    if (service_.came) service_.came(c.who);
   }
   auto& lane = c.lanes[theirs.lane == lane::control ? 1 : 0];
   const bool same = c.who->name == theirs.from && c.who->incarnation == theirs.incarnation;

@@ -210,6 +210,7 @@ class task_server {
   static void run_fresh(client_run&& r, patience until);
   patience until(std::uint64_t ms) const;
 
+  // Drops what has waited too long: of the exchange each second, spare memory each tenth.
   static rpc::awaitable<void> sweep(task_server* self, std::shared_ptr<rpc::timer> timer,
                                     std::shared_ptr<bool> stopped);
 

@@ -108,6 +108,7 @@ PINION_DECL rpc::service task_server::service() {
               [this](const rpc::envelope& e, const rpc::guest_ref& from) {
                 return notice({e, from, {}});
               },
+          .came = [this](const rpc::guest_ref& who) { exchange_.came(who); },
           .gone = [this](const rpc::guest_ref& who, const error& why) { gone(who, why); }};
 }
 
@@ -424,11 +425,10 @@ PINION_DECL patience task_server::until(std::uint64_t ms) const {
 
 PINION_DECL rpc::awaitable<void> task_server::sweep(task_server* self, std::shared_ptr<rpc::timer> timer,
                                                     std::shared_ptr<bool> stopped) {
-  for (bool on = true; on;) {
-    on = co_await timer->wait_until(self->net_->now() + std::chrono::seconds(10));
+  for (int n = 1; co_await timer->wait_until(self->net_->now() + std::chrono::seconds(1)); ++n) {
     if (*stopped) co_return;  // self may be gone
-    if (!on) continue;
     self->exchange_.sweep();
+    if (n % 10 != 0) continue;
     self->builders_.add(0, [graphs_too = self->let_go_ > 0] { give_spare_memory_back(graphs_too); });
     self->let_go_ = std::max(self->let_go_ - 1, 0);
   }

@@ -6,10 +6,11 @@
 //   3. A value for a run that has not begun waits for it, but only for options.patience, and of one task wait no more
 //      than options.early. A run of which more would wait keeps none, and fails when it begins. [V5]
 //   4. Memory for a value is taken when its run wants a value of its key, dtype and shape, or has not begun. [V7]
-//   5. When the channel to a peer goes down, every run in which the peer takes part fails; when the one from it is
-//   gone,
-//      those of some seconds do. A value may have been on the way, and its sender need not care: its part of the run
-//      may have ended with it. [F2]
+//   5. When the channel to a peer goes down, every run in which the peer takes part fails. When the one from it goes,
+//   or
+//      is missing while a run awaits a value of it, the run fails unless the channel to the peer goes down first, which
+//      knows better why. A value may have been on the way, and its sender need not care: its part of the run may have
+//      ended with it. [F2]
 #pragma once
 
 #include <deque>
@@ -70,14 +71,17 @@ class exchange final : public value_carrier {
   void forget(const run_id& run);
   // Drops the values that the runs of a session still offer, since nobody will pull them.
   void forget_session(const session_id& session);
-  // Drops the values that have waited too long for a run to begin, and tombstones that are as old.
+  // Drops the values that have waited too long for a run to begin, and tombstones that are as old; fails the runs whose
+  // values were lost with the channel from their sender. To be called each second or so.
   void sweep();
   std::size_t runs() const;
 
   // Returns the number of values that wait here to be pulled.
   std::size_t offered() const;
 
-  // Forgets the credit account of a client that is gone, and fails the runs that may wait for its values.
+  // Takes note of a client, by whose channel values may come.
+  void came(const rpc::guest_ref& who);
+  // Forgets the credit account of a client that is gone, and doubts the runs that may wait for its values.
   void gone(const rpc::guest_ref& who, const error& why);
 
   // Is this a task of the cluster?
@@ -102,6 +106,13 @@ class exchange final : public value_carrier {
   std::unique_ptr<rpc::incoming> credited(const rpc::envelope& e, const rpc::guest_ref& from);
 
  private:
+  // Why a value that a run awaits will not come, unless its sender turns out to be lost altogether.
+  struct doubt {
+    std::string peer;
+    std::uint64_t incarnation = 0;
+    std::string why;
+    time_point since{};
+  };
   struct entry {
     std::shared_ptr<remote_rendezvous> meet;
     bool begun = false;
@@ -110,7 +121,8 @@ class exchange final : public value_carrier {
     std::function<void(const error&)> failed;
     std::shared_ptr<const awaited_values> awaited;  // null: everything
     std::map<std::string, std::size_t> early;       // how many values came before it began, by task
-    bool has_lost = false;                          // a peer, and was told
+    std::optional<doubt> doubted;
+    bool has_lost = false;   // a peer, and was told
     std::string overrun_by;  // the task of which too many came: the run will not begin, and keeps none of them
   };
   // Counts of what a task has sent for runs that have not begun.
@@ -128,10 +140,7 @@ class exchange final : public value_carrier {
   // The bytes that one peer has pushed and this task has not yet taken. Credit is returned in portions.
   class account {
    public:
-    account(std::shared_ptr<rpc::channel> back, std::uint64_t portion, std::string of, time_point since)
-        : peer(std::move(of)), born(since), back_(std::move(back)), portion_(portion) {}
-    const std::string peer;
-    const time_point born;  // when the peer pushed first on its channel
+    account(std::shared_ptr<rpc::channel> back, std::uint64_t portion) : back_(std::move(back)), portion_(portion) {}
     std::uint64_t held() const { return held_.load(std::memory_order_relaxed); }
     void hold(std::uint64_t bytes) { held_.fetch_add(bytes, std::memory_order_relaxed); }
     void release(std::uint64_t bytes);
@@ -173,17 +182,12 @@ class exchange final : public value_carrier {
   entry take(const run_id& run);
   void fail(const run_id& run, const error& why);
   void lost(const std::string& task, const error& why);
-  // Requires, for the next two: the lock is held. Takes note of the runs with a peer that it concerns.
-  template <class Which>
-  std::vector<std::function<void(const error&)>> runs_with(const std::string& peer, const Which& concerns) {
-    std::vector<std::function<void(const error&)>> found;
-    for (auto& [run, r] : runs_)
-      if (r.begun && r.peers.contains(peer) && concerns(r) && !std::exchange(r.has_lost, true))
-        found.push_back(r.failed);
-    return found;
-  }
-  // When a peer first pushed on a channel that it still has; never, if it has none.
-  time_point pushes_since(const std::string& peer) const;
+  // Doubts the runs that have awaited a value for some seconds without a channel by which it could come.
+  void doubt_unreachable();
+  // Fails the runs that are doubted for a while, and whose peer lives.
+  void fail_doubted();
+  // Since when a peer has a channel to this task; time_point::max() if it has none. Requires: the lock is held.
+  time_point sends_since(const std::string& peer) const;
   void expect_of_cluster(const rpc::guest& from) const;
   std::shared_ptr<account> account_of(const rpc::guest_ref& from);
 
@@ -198,7 +202,8 @@ class exchange final : public value_carrier {
   std::unordered_map<run_id, std::map<std::string, any_tensor>, id_hash> offers_;
   std::map<std::string, std::uint64_t> in_flight_;
   std::unordered_set<std::string> watched_;
-  std::unordered_map<std::uint64_t, std::shared_ptr<account>> accounts_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<account>> accounts_;  // by channel
+  std::map<std::string, std::map<std::uint64_t, time_point>> ways_in_;    // since when tasks have their channels
   std::unordered_map<session_id, graves, id_hash> buried_;
   std::map<std::string, early_counts> early_;  // by task
 };

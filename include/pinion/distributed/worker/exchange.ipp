@@ -29,11 +29,16 @@ inline void expect_one_of(const awaited_values& all, const std::string& key, con
 }
 
 // Is the channel to this life of a task up?
-inline bool is_up(peers& others, const rpc::guest& who) {
-  if (!others.knows(who.name)) return false;
-  const auto way = others.way_to(who.name);
-  return way->up() && way->incarnation() == who.incarnation;
+inline bool is_up(peers& others, const std::string& task, std::uint64_t incarnation) {
+  if (!others.knows(task)) return false;
+  const auto way = others.way_to(task);
+  return way->up() && way->incarnation() == incarnation;
 }
+
+// How long a run is doubted before it fails: the channel to the peer may be about to tell that the peer is lost.
+inline constexpr rpc::duration doubt_lasts = std::chrono::milliseconds(500);
+// How long after the beginning of a run the channel from a peer may be missing: the peer begins its part later.
+inline constexpr rpc::duration way_may_miss = std::chrono::seconds(2);
 
 }}}}  // namespace pinion::v0::distributed::detail
 
@@ -92,6 +97,8 @@ PINION_DECL void exchange::sweep() {
     std::erase_if(buried_, [&](const auto& of) { return net_.now() - of.second.last > options_.patience; });
   }
   for (const auto& meet : late) meet->abort(error(errc::cancelled, "the run never began here"));
+  doubt_unreachable();
+  fail_doubted();
 }
 
 PINION_DECL std::size_t exchange::runs() const {
@@ -106,25 +113,57 @@ PINION_DECL std::size_t exchange::offered() const {
   return n;
 }
 
-PINION_DECL void exchange::gone(const rpc::guest_ref& who, const error& why) {
-  const bool lives = detail::is_up(peers_, *who);
-  std::unique_lock hold(mutex_);
-  accounts_.erase(who->channel);
-  if (!lives) return;  // the channel to it tells its runs, or has told them
-  // The peer may have come by a new channel meanwhile: a run that began after that gets its values there. And where the
-  // peer itself has just died, or came back as another, the channel to it is about to tell that.
-  const auto anew = pushes_since(who->name), old = net_.now() - std::chrono::seconds(5);
-  const auto concerned = runs_with(who->name, [&](const entry& r) { return r.born <= anew && r.born <= old; });
-  hold.unlock();
-  const error lost(errc::unavailable, "lost the connection by which " + who->name + " sends values: " + why.sentence());
-  for (const auto& failed : concerned) failed(error(lost).in_task(who->name));
+PINION_DECL void exchange::came(const rpc::guest_ref& who) {
+  if (!knows(who->name)) return;
+  std::lock_guard hold(mutex_);
+  ways_in_[who->name].emplace(who->channel, net_.now());
 }
 
-PINION_DECL time_point exchange::pushes_since(const std::string& peer) const {
+PINION_DECL void exchange::gone(const rpc::guest_ref& who, const error& why) {
+  std::lock_guard hold(mutex_);
+  accounts_.erase(who->channel);
+  const auto ways = ways_in_.find(who->name);
+  if (ways == ways_in_.end() || ways->second.erase(who->channel) == 0) return;
+  if (ways->second.empty()) ways_in_.erase(ways);
+  // The peer may have come by a new channel meanwhile: a run that began after that gets its values there.
+  const auto anew = sends_since(who->name);
+  for (auto& [run, r] : runs_) {
+    const auto peer = r.peers.find(who->name);
+    if (r.begun && !r.doubted && peer != r.peers.end() && peer->second == who->incarnation && r.born <= anew)
+      r.doubted = {who->name, who->incarnation, why.sentence(), net_.now()};
+  }
+}
+
+PINION_DECL time_point exchange::sends_since(const std::string& peer) const {
   auto first = time_point::max();
-  for (const auto& [channel, a] : accounts_)
-    if (a->peer == peer) first = std::min(first, a->born);
+  if (const auto ways = ways_in_.find(peer); ways != ways_in_.end())
+    for (const auto& [channel, since] : ways->second) first = std::min(first, since);
   return first;
+}
+
+PINION_DECL void exchange::doubt_unreachable() {
+  std::lock_guard hold(mutex_);
+  for (auto& [run, r] : runs_) {
+    const auto limit = r.born + detail::way_may_miss;
+    if (!r.begun || r.doubted || net_.now() < limit) continue;
+    const auto peer = r.peers.find(task_of_device(runtime::source_of(r.meet->missing())));
+    if (peer != r.peers.end() && sends_since(peer->first) > limit)
+      r.doubted = {peer->first, peer->second, "it had none when the run began", net_.now()};
+  }
+}
+
+PINION_DECL void exchange::fail_doubted() {
+  std::vector<std::pair<run_id, doubt>> ripe;
+  {
+    std::lock_guard hold(mutex_);
+    for (const auto& [run, r] : runs_)
+      if (r.doubted && !r.has_lost && net_.now() - r.doubted->since >= detail::doubt_lasts)
+        ripe.emplace_back(run, *r.doubted);
+  }
+  for (const auto& [run, d] : ripe)
+    if (detail::is_up(peers_, d.peer, d.incarnation))  // otherwise the channel to it tells its runs, or has told them
+      fail(run, error(errc::unavailable, "lost the connection by which " + d.peer + " sends values: " + d.why)
+                    .in_task(d.peer));
 }
 
 PINION_DECL std::shared_ptr<rpc::channel> exchange::way_to(std::string_view task) {
@@ -353,7 +392,8 @@ PINION_DECL void exchange::fail(const run_id& run, const error& why) {
   std::function<void(const error&)> failed;
   {
     std::lock_guard hold(mutex_);
-    if (const auto at = runs_.find(run); at != runs_.end()) failed = at->second.failed;
+    const auto at = runs_.find(run);
+    if (at != runs_.end() && !std::exchange(at->second.has_lost, true)) failed = at->second.failed;
   }
   if (failed) failed(why);
 }
@@ -365,7 +405,8 @@ PINION_DECL void exchange::lost(const std::string& task, const error& why) {
     in_flight_[task] = 0;
     drop_offers(
         [&](const run_id&, const std::string& key) { return task_of_device(runtime::destination_of(key)) == task; });
-    concerned = runs_with(task, [](const entry&) { return true; });
+    for (auto& [run, r] : runs_)
+      if (r.begun && r.peers.contains(task) && !std::exchange(r.has_lost, true)) concerned.push_back(r.failed);
   }
   for (const auto& failed : concerned) failed(why);
 }
@@ -379,9 +420,7 @@ PINION_DECL std::shared_ptr<exchange::account> exchange::account_of(const rpc::g
   auto back = peers_.way_to(from->name);
   std::lock_guard hold(mutex_);
   auto& found = accounts_[from->channel];
-  if (!found)
-    found = std::make_shared<account>(std::move(back), std::max<std::uint64_t>(options_.credit / 4, 1), from->name,
-                                      net_.now());
+  if (!found) found = std::make_shared<account>(std::move(back), std::max<std::uint64_t>(options_.credit / 4, 1));
   return found;
 }
 
