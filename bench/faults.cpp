@@ -122,7 +122,7 @@ int judge(const words& w) {
   ::setenv("PINION_KEY", "the key of all jobs of this table", 1);  // far hosts are not on the loopback
   table t(w, has);
   if (w.has("--list")) return t.list(), 0;
-  t.run(static_cast<int>(w.number("--jobs", 7)));
+  t.run(w.count("--jobs", 7));
   if (!w.has("--short")) t.write(w.get("--folder", "."));
   return t.sum_up() ? 0 : 1;
 }
@@ -134,7 +134,7 @@ int main(int argc, char** argv) try {
   if (!w.has("--job") && !w.has("--launch")) return judge(w);
   ::dup2(STDOUT_FILENO, STDERR_FILENO);  // a task's lines come by one way
   if (w.has("--launch")) return launcher(1, workers).run(training::of(w).options()), 0;
-  const int number = static_cast<int>(w.number("--task", 0));
+  const int number = w.count("--task", 0);
   return be({w.get("--job"), number, cluster_of(w), training::of(w), number == 0 || w.has("--chief")});
 } catch (const std::exception& e) {
   fmt::print("faults: {}\n", e.what());
