@@ -25,10 +25,11 @@
 #include <pinion/distributed.hpp>
 
 #include <distributed/lies.hpp>
+#include <support/resident.hpp>
 
 #include "other_process.hpp"
-
 #include "words.hpp"
+
 namespace {
 
 namespace pn = pinion;
@@ -88,7 +89,7 @@ std::size_t entries(const std::string& folder) {
 }
 
 void show_left(const std::string& id, const std::string& when) {
-  fmt::print("  {:<22} {:8.1f} MiB {:6} threads {:6} descriptors\n", when, real::resident_mib(id),
+  fmt::print("  {:<22} {:8.1f} MiB {:6} threads {:6} descriptors\n", when, resident_mib(id),
              entries("/proc/" + id + "/task"), entries("/proc/" + id + "/fd"));
 }
 
@@ -125,7 +126,7 @@ int main(int argc, char** argv) try {
           real::scene s(victim, *other, life);
           row.answer = l.tell(s);
         }
-        row.resident = real::resident_mib(id);
+        row.resident = resident_mib(id);
         unexpected += !row.is_as_expected();
         rows.push_back(row);
       }

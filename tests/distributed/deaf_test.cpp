@@ -14,6 +14,7 @@
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/handshake.hpp>
 
+#include <support/resident.hpp>
 #include <support/told_lines.hpp>
 
 // g++ 12 takes Asio's own new, for the frame of a coroutine, for the global one.

@@ -13,6 +13,7 @@
 #include <distributed/anatomy.hpp>
 #include <distributed/lies.hpp>
 #include <distributed/real_cluster.hpp>
+#include <support/resident.hpp>
 
 namespace {
 

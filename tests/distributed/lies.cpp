@@ -2,12 +2,9 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <utility>
-
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -537,13 +534,6 @@ std::string report_of(const std::vector<told_lie>& rows) {
 
 std::string beside_this_program(const std::string& name) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
-}
-
-double resident_mib(const std::string& process) {
-  std::ifstream statm("/proc/" + process + "/statm");
-  double all = 0, resident = 0, of_files = 0;  // pages; those of files are code, which is read when it first runs
-  statm >> all >> resident >> of_files;
-  return (resident - of_files) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
 }  // namespace real

@@ -78,7 +78,5 @@ std::string title_of(const lie& l);
 std::string report_of(const std::vector<told_lie>& rows);
 // The path of a file beside this program, for reports.
 std::string beside_this_program(const std::string& name);
-// The resident memory of a process.
-double resident_mib(const std::string& process = "self");
 
 }  // namespace real
