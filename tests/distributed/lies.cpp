@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include "anatomy.hpp"
+#include "forgery.hpp"
 
 namespace real {
 
 using namespace distributed;
-using runtime::part_item;
 
 namespace {
 
@@ -71,13 +71,6 @@ subgraph part_with_x() {
                     {.kind = part_item::compute, .node = y.id(), .inputs = {{0, 0}, {1, 0}}, .outputs = 1}};
   return cut(made.g, std::move(parts));
 }
-subgraph part_alone() {
-  own_graph made;
-  const auto c = constant<float>({1, 2}, "c");
-  std::vector<runtime::partition> parts(1);
-  parts[0].items = {{.kind = part_item::compute, .node = c.id(), .outputs = 1}};
-  return cut(made.g, std::move(parts));
-}
 
 }  // namespace
 
@@ -126,8 +119,8 @@ register_step truth(scene& s) {
 template <>
 run_step truth(scene& s) {
   const session_id session = s.of_peer();
-  s.peer.ask(register_step{session, 1, part_alone(), {}, false});
-  return {{session, 1}, 1, false};
+  s.peer.ask(empty_step(session, 1));
+  return run_of(session, 1);
 }
 template <>
 cancel_run truth(scene& s) {
