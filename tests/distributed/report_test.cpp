@@ -191,7 +191,7 @@ TEST_CASE("a simulated accelerator tells the memory in use") {
   CHECK(r.devices[1].memory_used < r.devices[1].memory_limit);
 }
 
-TEST_CASE("a client in the server's own process owns its session without an address") {
+TEST_CASE("a client in the server's own process owns its session without an address, and its steps take memory") {
   fresh f;
   local_cluster cluster({{"worker", 1}});
   session sess{toward(cluster.target("worker", 0))};
@@ -199,6 +199,7 @@ TEST_CASE("a client in the server's own process owns its session without an addr
   const task_report r = cluster.server("worker", 0).report();
   REQUIRE(r.sessions.size() == 1);
   CHECK(r.sessions[0].owner == "");
+  CHECK(r.sessions[0].memory > 0);
 }
 
 // ---- of a whole cluster
