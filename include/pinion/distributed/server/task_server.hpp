@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -78,8 +79,9 @@ class task_server {
     handler handle;
     bool may_be_long = false;  // is it opened by the builders, or by code that looks before it takes?
   };
-  // Throws data_loss, which closes the connection, for a long message of a kind that is read on arrival.
-  static void expect_short(const entry& known, const rpc::envelope& e);
+  // Finds the entry of a message; null where it is not known. Throws data_loss, which closes the connection, for a long
+  // message of a kind that is read on arrival.
+  static const entry* find(std::span<const entry> all, const rpc::envelope& e);
 
   opened request(const delivery& d);
   opened tell_status(const delivery& d);
