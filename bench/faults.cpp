@@ -1,5 +1,5 @@
-// What comes of faults: training jobs of real processes are hurt in each way that is listed in faults/fault.hpp, and a
-// table tells who notices after how long, in which words, what work is lost and who goes on.
+// The table of faults: training jobs of real processes are hurt in each way that is listed in faults/fault.hpp, and it
+// tells who notices after how long, in which words, what work is lost and who goes on.
 //
 //   bench_faults [--only=PART_OF_A_NAME] [--jobs=N] [--folder=.] [--list] [--short] [--story]
 //
@@ -62,7 +62,7 @@ class table {
   void list() const {
     for (const trial& t : trials_) fmt::print("{}\n", t.name());
   }
-  // So many jobs at a time. Each has a thread, since the system ends a process with the thread that started it.
+  // Runs so many jobs at a time. Each has a thread, since the system ends a process with the thread that started it.
   void run(int jobs) {
     std::vector<std::thread> threads;
     for (int j = 0; j < jobs; ++j)

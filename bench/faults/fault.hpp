@@ -48,7 +48,7 @@ inline goers never_there(role r, const std::string&) {
 
 }  // namespace rules
 
-// How a fault is done, and undone.
+// Ways to do a fault, and to undo it.
 namespace ways {
 
 using way = std::function<void(scene&)>;

@@ -25,7 +25,7 @@ namespace {
 using namespace real;
 using namespace distributed;
 
-// What a client asks, the i-th time, about its session and its step.
+// A question of a client, the i-th time, about its session and its step.
 struct question {
   std::string of;
   rpc::method method;

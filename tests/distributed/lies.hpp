@@ -33,7 +33,7 @@ struct waiting_run {
   std::future<std::optional<error>> ended;
 };
 
-// What a lie is told in: an honest client of the first of two workers, and a client and a task that lie to that worker.
+// The scene of a lie: an honest client of the first of two workers, and a client and a task that lie to that worker.
 // The task has the name and the life of the second worker, since a holder of the key may claim both.
 struct scene {
   scene(const std::string& victim, honest& other, std::uint64_t life_of_second)

@@ -1,4 +1,4 @@
-// What a task tells of itself to those who look from outside.
+// The reports of tasks to those who look from outside.
 #include <distributed/real_cluster.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// What NVIDIA's libraries refuse to compute.
+// Products and convolutions that NVIDIA's libraries refuse.
 #pragma once
 
 #include <string_view>

@@ -45,11 +45,11 @@ class task_server {
   void join();
 
   // Begins nothing more, and waits until what has begun has ended and its results are with those who asked for them,
-  // but no longer than the grace. Returns whether it has; if not, names it on standard error.
+  // but no longer than the grace. Returns whether it has; if not, the log names it.
   bool drain();
 
   // Stops the task within its stop_timeout, and takes leave of its peers as finished or stopped. Returns whether all
-  // work has ended; if not, names it on standard error.
+  // work has ended; if not, the log names it.
   bool stop(rpc::task_state as = rpc::task_state::stopped);
 
   traffic_counts traffic() const;

@@ -7,9 +7,8 @@
 //      than options.early. A run of which more would wait keeps none, and fails when it begins. [V5]
 //   4. Memory for a value is taken when its run wants a value of its key, dtype and shape, or has not begun. [V7]
 //   5. When the channel to a peer goes down, every run in which the peer takes part fails; when the one from it is
-//   gone,
-//      those of some seconds do. A value may have been on the way, and its sender need not care: its part of the run
-//      may have ended with it. [F2]
+//      gone, those of some seconds do. A value may have been on the way, and its sender need not care: its part of the
+//      run may have ended with it. [F2]
 #pragma once
 
 #include <deque>
@@ -182,7 +181,7 @@ class exchange final : public value_carrier {
         found.push_back(r.failed);
     return found;
   }
-  // When a peer first pushed on a channel that it still has; never, if it has none.
+  // The time when a peer first pushed on a channel that it still has; never, if it has none.
   time_point pushes_since(const std::string& peer) const;
   void expect_of_cluster(const rpc::guest& from) const;
   std::shared_ptr<account> account_of(const rpc::guest_ref& from);
