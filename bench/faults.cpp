@@ -1,5 +1,5 @@
-// What comes of faults: training jobs of real processes are hurt in each way that is listed in faults/fault.hpp, and a
-// table tells who notices after how long, in which words, what work is lost and who goes on.
+// The table of faults: training jobs of real processes are hurt in each way that is listed in faults/fault.hpp, and it
+// tells who notices after how long, in which words, what work is lost and who goes on.
 //
 //   bench_faults [--only=PART_OF_A_NAME] [--jobs=N] [--folder=.] [--list] [--short] [--story]
 //
@@ -62,7 +62,7 @@ class table {
   void list() const {
     for (const trial& t : trials_) fmt::print("{}\n", t.name());
   }
-  // So many jobs at a time. Each has a thread, since the system ends a process with the thread that started it.
+  // Runs so many jobs at a time. Each has a thread, since the system ends a process with the thread that started it.
   void run(int jobs) {
     std::vector<std::thread> threads;
     for (int j = 0; j < jobs; ++j)
@@ -122,7 +122,7 @@ int judge(const words& w) {
   ::setenv("PINION_KEY", "the key of all jobs of this table", 1);  // far hosts are not on the loopback
   table t(w, has);
   if (w.has("--list")) return t.list(), 0;
-  t.run(static_cast<int>(w.number("--jobs", 7)));
+  t.run(w.count("--jobs", 7));
   if (!w.has("--short")) t.write(w.get("--folder", "."));
   return t.sum_up() ? 0 : 1;
 }
@@ -134,7 +134,7 @@ int main(int argc, char** argv) try {
   if (!w.has("--job") && !w.has("--launch")) return judge(w);
   ::dup2(STDOUT_FILENO, STDERR_FILENO);  // a task's lines come by one way
   if (w.has("--launch")) return launcher(1, workers).run(training::of(w).options()), 0;
-  const int number = static_cast<int>(w.number("--task", 0));
+  const int number = w.count("--task", 0);
   return be({w.get("--job"), number, cluster_of(w), training::of(w), number == 0 || w.has("--chief")});
 } catch (const std::exception& e) {
   fmt::print("faults: {}\n", e.what());

@@ -18,29 +18,19 @@
 #include <pinion/distributed.hpp>
 
 #include "other_process.hpp"
+#include "words.hpp"
 
 namespace {
 
 namespace pn = pinion;
 using clock_type = std::chrono::steady_clock;
 
-int option(int argc, char** argv, const std::string& name, int otherwise) {
-  for (int i = 1; i < argc; ++i)
-    if (std::string(argv[i]).rfind(name + "=", 0) == 0) return std::atoi(argv[i] + name.size() + 1);
-  return otherwise;
-}
-
 // ---- processes
-
-void tell(const std::string& what) {
-  fmt::print("{}\n", what);
-  std::fflush(stdout);
-}
 
 int serve(int jobs) {
   pn::local_cluster tasks =
       jobs == 1 ? pn::local_cluster{{{"worker", 1}}} : pn::local_cluster{{{"worker", 1}, {"ps", 1}}};
-  tell(tasks.target("worker", 0));
+  bench::tell(tasks.target("worker", 0));
   tasks.server("worker", 0).join();
   std::_Exit(0);
 }
@@ -52,11 +42,11 @@ int ship(const std::string& target, int nodes, int jobs) {
   auto x = pn::placeholder<float>({4, 4}, "x");
   pn::expr<float> y = x;
   for (int i = 1; i < nodes; ++i) y = pn::matmul(y, x);  // nothing that could be folded or joined
-  tell("built");
+  bench::tell("built");
   std::getchar();
   const auto began = clock_type::now();
   sess.run({{x, pn::tensor<float>({4, 4})}}, y);
-  tell(fmt::format("{:.1f}", std::chrono::duration<double>(clock_type::now() - began).count()));
+  bench::tell(fmt::format("{:.1f}", std::chrono::duration<double>(clock_type::now() - began).count()));
   std::getchar();
   return 0;
 }
@@ -90,8 +80,8 @@ void print(const char* what, const figures& f) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const int nodes = option(argc, argv, "--nodes", 1'000'000), seconds = option(argc, argv, "--seconds", 5),
-            jobs = option(argc, argv, "--jobs", 1);
+  const bench::words w(argc, argv);
+  const int nodes = w.count("--nodes", 1'000'000), seconds = w.count("--seconds", 5), jobs = w.count("--jobs", 1);
   if (argc > 1 && std::string(argv[1]) == "--serve") return serve(jobs);
   if (argc > 2 && std::string(argv[1]) == "--ship") return ship(argv[2], nodes, jobs);
   const std::string jobs_word = fmt::format("--jobs={}", jobs);

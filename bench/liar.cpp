@@ -25,30 +25,21 @@
 #include <pinion/distributed.hpp>
 
 #include <distributed/lies.hpp>
+#include <support/resident.hpp>
 
 #include "other_process.hpp"
+#include "words.hpp"
 
 namespace {
 
 namespace pn = pinion;
 using clock_type = std::chrono::steady_clock;
 
-std::string option(int argc, char** argv, const std::string& name, const std::string& otherwise) {
-  for (int i = 1; i < argc; ++i)
-    if (std::string(argv[i]).rfind(name + "=", 0) == 0) return argv[i] + name.size() + 1;
-  return otherwise;
-}
-
-void tell(const std::string& what) {
-  fmt::print("{}\n", what);
-  std::fflush(stdout);
-}
-
 int serve() {
   std::freopen("/dev/null", "w", stderr);  // the log of those who were thrown out
   pn::local_cluster tasks({{"worker", 2}}, {.limits = {.sessions = 4, .nodes = 1000}});
-  tell(std::to_string(::getpid()));
-  for (const int task : {0, 1}) tell(tasks.target("worker", task));
+  bench::tell(std::to_string(::getpid()));
+  for (const int task : {0, 1}) bench::tell(tasks.target("worker", task));
   tasks.server("worker", 0).join();
   std::_Exit(0);
 }
@@ -98,7 +89,7 @@ std::size_t entries(const std::string& folder) {
 }
 
 void show_left(const std::string& id, const std::string& when) {
-  fmt::print("  {:<22} {:8.1f} MiB {:6} threads {:6} descriptors\n", when, real::resident_mib(id),
+  fmt::print("  {:<22} {:8.1f} MiB {:6} threads {:6} descriptors\n", when, resident_mib(id),
              entries("/proc/" + id + "/task"), entries("/proc/" + id + "/fd"));
 }
 
@@ -106,9 +97,9 @@ void show_left(const std::string& id, const std::string& when) {
 
 int main(int argc, char** argv) try {
   if (argc > 1 && std::string(argv[1]) == "--serve") return serve();
-  const int rounds = std::stoi(option(argc, argv, "--rounds", "3")),
-            idle = std::stoi(option(argc, argv, "--idle", "60"));
-  const std::string report = option(argc, argv, "--report", "");
+  const bench::words w(argc, argv);
+  const int rounds = w.count("--rounds", 3), idle = w.count("--idle", 60);
+  const std::string report = w.get("--report");
   bench::other_process tasks({"/proc/self/exe", "--serve"});
   const std::string id = tasks.line(), victim = tasks.line(), second = tasks.line();
   const std::uint64_t life = real::liar(second).life_of_other();
@@ -135,7 +126,7 @@ int main(int argc, char** argv) try {
           real::scene s(victim, *other, life);
           row.answer = l.tell(s);
         }
-        row.resident = real::resident_mib(id);
+        row.resident = resident_mib(id);
         unexpected += !row.is_as_expected();
         rows.push_back(row);
       }

@@ -14,6 +14,12 @@
 
 namespace bench {
 
+// Prints a line for the process that started this one.
+inline void tell(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
 // Owns the process: the destructor ends it. A function that reads or writes throws std::runtime_error where the process
 // is gone.
 class other_process {

@@ -29,6 +29,7 @@
 #include <pinion/distributed.hpp>
 
 #include "loopback.hpp"
+#include "words.hpp"
 
 namespace {
 
@@ -143,17 +144,12 @@ void measure(int calls, std::vector<double>& into, const Call& call) {
   }
 }
 
-int option(int argc, char** argv, const std::string& name, int otherwise) {
-  for (int i = 1; i < argc; ++i)
-    if (std::string(argv[i]).rfind(name + "=", 0) == 0) return std::atoi(argv[i] + name.size() + 1);
-  return otherwise;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) try {
   if (argc > 1 && std::string(argv[1]) == "--serve") return serve();
-  const int rounds = option(argc, argv, "--rounds", 20), calls = option(argc, argv, "--calls", 500);
+  const bench::words w(argc, argv);
+  const int rounds = w.count("--rounds", 20), calls = w.count("--calls", 500);
   const other_process other(argv[0]);
   const auto blocking = connect_to(other.blocking, false), spinning = connect_to(other.spinning, true);
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -20,31 +19,21 @@
 
 #include "other_process.hpp"
 #include "resident.hpp"
+#include "words.hpp"
 
 namespace {
 
 namespace pn = pinion;
 using clock_type = std::chrono::steady_clock;
 
-int option(int argc, char** argv, const std::string& name, int otherwise) {
-  for (int i = 1; i < argc; ++i)
-    if (std::string(argv[i]).rfind(name + "=", 0) == 0) return std::atoi(argv[i] + name.size() + 1);
-  return otherwise;
-}
-
-void tell(const std::string& what) {
-  fmt::print("{}\n", what);
-  std::fflush(stdout);
-}
-
 // ---- processes
 
 int serve() {
   pn::local_cluster tasks{{{"worker", 1}}};
-  tell(tasks.target("worker", 0));
+  bench::tell(tasks.target("worker", 0));
   while (std::getchar() == '\n' || std::getchar() != EOF) {
     const auto heap = ::mallinfo2();
-    tell(fmt::format("{} {}", bench::resident(), (heap.uordblks + heap.hblkhd) / 1024));
+    bench::tell(fmt::format("{} {}", bench::resident(), (heap.uordblks + heap.hblkhd) / 1024));
   }
   return 0;
 }
@@ -55,11 +44,11 @@ int ship(const std::string& target, int nodes) {
   auto x = pn::placeholder<float>({4, 4}, "x");
   pn::expr<float> y = x;
   for (int i = 1; i < nodes; ++i) y = pn::matmul(y, x);
-  tell("built");
+  bench::tell("built");
   std::getchar();
-  tell("begun");
+  bench::tell("begun");
   sess.run({{x, pn::tensor<float>({4, 4})}}, y);
-  tell("run");
+  bench::tell("run");
   std::getchar();
   return 0;
 }
@@ -76,8 +65,9 @@ memory of(bench::other_process& task) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const int clients = option(argc, argv, "--clients", 12), nodes = option(argc, argv, "--nodes", 150'000),
-            after = option(argc, argv, "--after", 1500), seconds = option(argc, argv, "--seconds", 60);
+  const bench::words w(argc, argv);
+  const int clients = w.count("--clients", 12), nodes = w.count("--nodes", 150'000), after = w.count("--after", 1500),
+            seconds = w.count("--seconds", 60);
   if (argc > 1 && std::string(argv[1]) == "--serve") return serve();
   if (argc > 2 && std::string(argv[1]) == "--ship") return ship(argv[2], nodes);
   bench::other_process task({"/proc/self/exe", "--serve"});

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scene.hpp"
@@ -47,7 +48,7 @@ inline goers never_there(role r, const std::string&) {
 
 }  // namespace rules
 
-// How a fault is done, and undone.
+// Ways to do a fault, and to undo it.
 namespace ways {
 
 using way = std::function<void(scene&)>;
@@ -203,26 +204,13 @@ inline std::vector<fault> all_faults() {
        .go_on = rules::without,
        .means = means::far_host,
        .culprits = names::other_end()});
-  add({.name = "half-open: connections are silent",
-       .roles = tasks,
-       .strike = ways::silence(true, true),
-       .go_on = rules::all,
-       .means = means::proxy});
-  add({.name = "data lane silent",
-       .roles = tasks,
-       .strike = ways::silence(true, false),
-       .go_on = rules::all,
-       .means = means::proxy});
-  add({.name = "control lane silent",
-       .roles = tasks,
-       .strike = ways::silence(false, true),
-       .go_on = rules::all,
-       .means = means::proxy});
-  add({.name = "slow: 100 ms each way",
-       .roles = tasks,
-       .strike = ways::slow(),
-       .go_on = rules::all,
-       .means = means::proxy});
+  const std::pair<const char*, ways::way> by_proxy[] = {
+      {"half-open: connections are silent", ways::silence(true, true)},
+      {"data lane silent", ways::silence(true, false)},
+      {"control lane silent", ways::silence(false, true)},
+      {"slow: 100 ms each way", ways::slow()}};
+  for (const auto& [name, strike] : by_proxy)
+    add({.name = name, .roles = tasks, .strike = strike, .go_on = rules::all, .means = means::proxy});
   return f;
 }
 

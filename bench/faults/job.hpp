@@ -92,9 +92,9 @@ class job {
     l.rlim_cur = limited ? 3 : l.rlim_max;
     ::prlimit(p->pid(), RLIMIT_NOFILE, &l, nullptr);
   }
-  // When a process was started, or went on.
+  // The time when a process was started, or went on.
   double started(const std::string& name) const { return started_.at(name); }
-  // How each process ended that has: "" for well.
+  // The end of each process that has ended: "" for well.
   const std::map<std::string, std::string>& ends() const { return ends_; }
 
   // Hears what is said, and who ends, for some milliseconds.
@@ -166,7 +166,7 @@ class job {
   std::map<member, std::string> fronts_;
   std::map<member, std::vector<std::string>> prefixes_;
   std::map<std::string, process> processes_;
-  std::map<std::string, std::string> rests_, ends_;  // what of a line has come, and how they ended
+  std::map<std::string, std::string> rests_, ends_;  // lines of which a part has come, and how they ended
   std::map<std::string, double> started_;
   std::set<std::string> stopped_;
   std::vector<line> lines_;

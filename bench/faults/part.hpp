@@ -2,39 +2,19 @@
 #pragma once
 
 #include <chrono>
-#include <map>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <pinion/spec/cluster_spec.hpp>
 
+#include "../words.hpp"
+
 namespace faults {
 
-// "--mode=ssp" and the like. A word without "=" has the value "1".
-class words {
- public:
-  words(int count, char** arguments) {
-    for (int i = 1; i < count; ++i) {
-      const std::string word = arguments[i];
-      const auto equals = word.find('=');
-      values_[word.substr(0, equals)] = equals == word.npos ? "1" : word.substr(equals + 1);
-    }
-  }
-  bool has(const std::string& name) const { return values_.contains(name); }
-  std::string get(const std::string& name, const std::string& otherwise = "") const {
-    const auto at = values_.find(name);
-    return at == values_.end() ? otherwise : at->second;
-  }
-  double number(const std::string& name, double otherwise) const {
-    return has(name) ? std::stod(get(name)) : otherwise;
-  }
+using bench::words;
 
- private:
-  std::map<std::string, std::string> values_;
-};
-
-// How a job trains, the same for all of its tasks.
+// The way in which a job trains, the same for all of its tasks.
 struct training {
   std::string mode = "async";  // or "sync" or "ssp"
   std::string folder;          // of checkpoints; "": none

@@ -67,9 +67,8 @@ inline std::string markdown(const std::vector<outcome>& all) {
 
 inline std::string tab_separated(const std::vector<outcome>& all) {
   std::string text =
-      "fault\thurts\tmode\tcheckpoints\tnoticed_s\tsentence\taccepted\tat_risk\tlost\tunheard\tstood_s\tgo_"
-      "on\tended\twaiting\t"
-      "broken\ttook_s\n";
+      "fault\thurts\tmode\tcheckpoints\tnoticed_s\tsentence\taccepted\tat_risk\tlost\tunheard\tstood_s\t"
+      "go_on\tended\twaiting\tbroken\ttook_s\n";
   for (const outcome& o : all)
     text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.1f}\t{}\t{}\t{}\t{}\t{:.1f}\n", o.of.fault.name,
                         name_of(o.of.hurt), o.of.mode, o.of.saves ? "yes" : "no", seconds_of(o),

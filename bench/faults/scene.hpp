@@ -23,7 +23,7 @@ inline member member_of(role r) {
   return r == role::ps ? member{"ps", 0} : member{"worker", r == role::chief ? 0 : 1};
 }
 
-// What stands between a task and the others, or under it.
+// The thing that stands between a task and the others, or under it.
 enum class means { none, proxy, far_host, small_disk };
 
 // Owns the job and the means. For one thread.

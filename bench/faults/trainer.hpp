@@ -1,4 +1,4 @@
-// What the tasks of a job do: a ps keeps the variables, and workers train them; worker 0 is the chief, and any that
+// The work of the tasks of a job: a ps keeps the variables, and workers train them; worker 0 is the chief, and any that
 // is told to be one. Each line that a task writes begins with its name.
 #pragma once
 

@@ -26,6 +26,7 @@
 #include <pinion/scalar/cut.ipp>
 #include <pinion/scalar/derive_by.ipp>
 #include <pinion/scalar/isa.ipp>
+#include <pinion/scalar/operands.ipp>
 #include <pinion/scalar/program.ipp>
 #include <pinion/scalar/simplify.ipp>
 #include <pinion/spec/cluster_spec.ipp>

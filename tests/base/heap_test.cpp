@@ -1,30 +1,19 @@
 // Memory that is free goes back to the system.
 #include <catch2/catch.hpp>
 
-#include <fstream>
 #include <memory>
-#include <string>
 #include <thread>
 #include <vector>
 
 #include <pinion/base/heap.hpp>
+
+#include <support/resident.hpp>
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 namespace {
 
 using namespace pinion;
-
-double resident_mib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;)
-    if (word == "VmRSS:") {
-      double kib = 0;
-      status >> kib;
-      return kib / 1024;
-    }
-  return 0;
-}
 
 // Many small blocks of different sizes, as a graph is, and a large one among them.
 std::vector<std::unique_ptr<char[]>> as_a_graph() {

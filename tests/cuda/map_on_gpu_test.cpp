@@ -9,6 +9,7 @@
 
 #include <pinion/op/elementwise/cuda_map.hpp>
 #include <pinion/scalar/cuda_text.hpp>
+#include <pinion/scalar/operands.hpp>
 
 #include "cuda/every_program.hpp"
 #include "cuda/gradient_run.hpp"
@@ -116,7 +117,7 @@ struct accesses {
   }
 };
 accesses promised(const kernel& k) {
-  const auto sizes = op::operand_sizes(k.program);
+  const auto sizes = scalar::operand_sizes(k.program);
   const auto used = used_inputs(k.program);
   accesses all;
   for (std::size_t i = 0; i < sizes.size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include <pinion/op/elementwise/cuda_map.hpp>
 #include <pinion/scalar/cuda_text.hpp>
+#include <pinion/scalar/operands.hpp>
 
 #include "cuda/every_program.hpp"
 

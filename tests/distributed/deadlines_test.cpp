@@ -25,7 +25,7 @@ struct watched {
   deadlines::entry add(rpc::duration in, const std::string& name) {
     return all->add(net->now() + in, [this, name] { late += name; });
   }
-  // What is late by then.
+  // The names of what is late by then.
   std::string after(rpc::duration time) {
     countdown nothing;
     net->wait(nothing, net->now() + time);

@@ -14,6 +14,7 @@
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/handshake.hpp>
 
+#include <support/resident.hpp>
 #include <support/told_lines.hpp>
 
 // g++ 12 takes Asio's own new, for the frame of a coroutine, for the global one.
@@ -24,7 +25,7 @@ namespace {
 using namespace real;
 using namespace distributed;
 
-// What a client asks, the i-th time, about its session and its step.
+// A question of a client, the i-th time, about its session and its step.
 struct question {
   std::string of;
   rpc::method method;

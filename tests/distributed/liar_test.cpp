@@ -13,13 +13,14 @@
 #include <distributed/anatomy.hpp>
 #include <distributed/lies.hpp>
 #include <distributed/real_cluster.hpp>
+#include <support/resident.hpp>
 
 namespace {
 
 using namespace real;
 using namespace distributed;
 
-// What servers answer: their own lies are told in impostor_test.
+// The answers of servers, whose own lies are told in impostor_test.
 const std::set<std::string> answers{"status_reply",   "shutdown_reply", "libraries_reply", "report_reply",
                                     "part_ended",     "progress_reply", "pulled_value",    "opened_session",
                                     "prepared_reply", "plan_reply",     "run_reply",       "list_reply"};

@@ -2,21 +2,18 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <utility>
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include "anatomy.hpp"
+#include "forgery.hpp"
 
 namespace real {
 
 using namespace distributed;
-using runtime::part_item;
 
 namespace {
 
@@ -74,13 +71,6 @@ subgraph part_with_x() {
                     {.kind = part_item::compute, .node = y.id(), .inputs = {{0, 0}, {1, 0}}, .outputs = 1}};
   return cut(made.g, std::move(parts));
 }
-subgraph part_alone() {
-  own_graph made;
-  const auto c = constant<float>({1, 2}, "c");
-  std::vector<runtime::partition> parts(1);
-  parts[0].items = {{.kind = part_item::compute, .node = c.id(), .outputs = 1}};
-  return cut(made.g, std::move(parts));
-}
 
 }  // namespace
 
@@ -129,8 +119,8 @@ register_step truth(scene& s) {
 template <>
 run_step truth(scene& s) {
   const session_id session = s.of_peer();
-  s.peer.ask(register_step{session, 1, part_alone(), {}, false});
-  return {{session, 1}, 1, false};
+  s.peer.ask(empty_step(session, 1));
+  return run_of(session, 1);
 }
 template <>
 cancel_run truth(scene& s) {
@@ -537,13 +527,6 @@ std::string report_of(const std::vector<told_lie>& rows) {
 
 std::string beside_this_program(const std::string& name) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
-}
-
-double resident_mib(const std::string& process) {
-  std::ifstream statm("/proc/" + process + "/statm");
-  double all = 0, resident = 0, of_files = 0;  // pages; those of files are code, which is read when it first runs
-  statm >> all >> resident >> of_files;
-  return (resident - of_files) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
 }  // namespace real

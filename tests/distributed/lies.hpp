@@ -33,7 +33,7 @@ struct waiting_run {
   std::future<std::optional<error>> ended;
 };
 
-// What a lie is told in: an honest client of the first of two workers, and a client and a task that lie to that worker.
+// The scene of a lie: an honest client of the first of two workers, and a client and a task that lie to that worker.
 // The task has the name and the life of the second worker, since a holder of the key may claim both.
 struct scene {
   scene(const std::string& victim, honest& other, std::uint64_t life_of_second)
@@ -78,7 +78,5 @@ std::string title_of(const lie& l);
 std::string report_of(const std::vector<told_lie>& rows);
 // The path of a file beside this program, for reports.
 std::string beside_this_program(const std::string& name);
-// The resident memory of a process.
-double resident_mib(const std::string& process = "self");
 
 }  // namespace real

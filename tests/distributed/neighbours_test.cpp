@@ -10,6 +10,7 @@
 #include <pinion/rpc/tcp_network.hpp>
 
 #include <support/caught.hpp>
+#include <support/passing_op.hpp>
 
 namespace {
 
@@ -32,37 +33,28 @@ class gate {
 std::shared_ptr<gate> barrier;
 
 // One whose kernel takes its time to be made.
-struct slow_to_make {
+struct slow_to_make : passing_op {
   static constexpr std::string_view name = "SlowToMake";
-  static constexpr input_count inputs = 1;
-  static constexpr kernel_set kernels{.cpu = dtypes::floating};
-  static void infer(shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
   static std::unique_ptr<kernel> make_kernel(const kernel_setup&) {
     std::shared_ptr<gate>(barrier)->pass();
-    return make_function_kernel([](kernel_context& c) { c.outputs[0] = c.input(0); });
+    return make_function_kernel(pass_on);
   }
 };
 // One that counts its kernels.
-struct counted_to_make {
+struct counted_to_make : passing_op {
   static constexpr std::string_view name = "CountedToMake";
-  static constexpr input_count inputs = 1;
-  static constexpr kernel_set kernels{.cpu = dtypes::floating};
   static inline std::atomic<int> made{0};
-  static void infer(shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
   static std::unique_ptr<kernel> make_kernel(const kernel_setup&) {
     ++made;
-    return make_function_kernel([](kernel_context& c) { c.outputs[0] = c.input(0); });
+    return make_function_kernel(pass_on);
   }
 };
 // One whose kernel does not return.
-struct stuck {
+struct stuck : passing_op {
   static constexpr std::string_view name = "Stuck";
-  static constexpr input_count inputs = 1;
-  static constexpr kernel_set kernels{.cpu = dtypes::floating};
-  static void infer(shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
   static void cpu(kernel_context& c) {
     std::shared_ptr<gate>(barrier)->pass();
-    c.outputs[0] = c.input(0);
+    pass_on(c);
   }
 };
 

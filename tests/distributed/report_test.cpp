@@ -1,9 +1,10 @@
-// What a task tells of itself to those who look from outside.
+// The reports of tasks to those who look from outside.
 #include <distributed/real_cluster.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <tuple>
 
 #include <support/caught.hpp>
 #include <support/waiting_step.hpp>
@@ -50,6 +51,17 @@ TEST_CASE("a task tells its name, address, devices and limits, and the tasks bes
   CHECK(r.limits.sessions == server_limits{}.sessions);
   CHECK(r.backlog.clients >= 1);
   CHECK(r.traffic.messages_received > 0);
+}
+
+TEST_CASE("a task tells each of its limits") {
+  const auto parts = [](const server_limits& of) {
+    const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = of;  // all that there are
+    return std::tuple(a, b, c, d, e, f, g, h, i, j, k, l, m);
+  };
+  constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+  const server_limits most{101, gib + 2, 103, 104, 105, 106, 107, gib + 8, gib + 9, 110, 111, gib + 12, gib + 13};
+  local_cluster cluster({{"worker", 1}}, {.limits = most});
+  CHECK((parts(inspect(cluster.target("worker", 0)).limits) == parts(most)));
 }
 
 TEST_CASE("a ps tells its variables, the largest first, with device, dtype, shape and bytes, and its queues") {
@@ -179,7 +191,7 @@ TEST_CASE("a simulated accelerator tells the memory in use") {
   CHECK(r.devices[1].memory_used < r.devices[1].memory_limit);
 }
 
-TEST_CASE("a client in the server's own process owns its session without an address") {
+TEST_CASE("a client in the server's own process owns its session without an address, and its steps take memory") {
   fresh f;
   local_cluster cluster({{"worker", 1}});
   session sess{toward(cluster.target("worker", 0))};
@@ -187,6 +199,7 @@ TEST_CASE("a client in the server's own process owns its session without an addr
   const task_report r = cluster.server("worker", 0).report();
   REQUIRE(r.sessions.size() == 1);
   CHECK(r.sessions[0].owner == "");
+  CHECK(r.sessions[0].memory > 0);
 }
 
 // ---- of a whole cluster

@@ -3,6 +3,7 @@
 #include <pinion/op/elementwise/runner.hpp>
 #include <pinion/scalar/cuda_text.hpp>
 #include <pinion/scalar/derive.hpp>
+#include <pinion/scalar/operands.hpp>
 #include <pinion/scalar/simplify.hpp>
 
 #include <fuzz/letters.hpp>

@@ -3,7 +3,7 @@
 
 #include <string>
 
-// What a server answered; status 0 where it did not.
+// The answer of a server; status 0 where there was none.
 struct http_reply {
   int status = 0;
   std::string type, text;

@@ -18,7 +18,7 @@ inline real::process run_program(const std::string& program, const std::vector<s
   return real::process({"/bin/sh", "-c", line + (file.empty() ? "" : " >" + file) + " 2>&1"});
 }
 
-// What a program prints until it ends, and its exit status.
+// The text that a program prints until it ends, and its exit status.
 struct ended_program {
   std::string text;
   int status;

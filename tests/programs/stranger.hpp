@@ -5,7 +5,7 @@
 
 #include <distributed/real_cluster.hpp>
 
-// What the server at "127.0.0.1:port" answers to some bytes, until it closes the connection.
+// Returns what the server at "127.0.0.1:port" answers to some bytes, until it closes the connection.
 inline std::string said_to(const std::string& address, const std::string& bytes) {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in at{};

@@ -3,12 +3,8 @@
 
 #include <cmath>
 #include <limits>
-#include <string>
-#include <vector>
 
-#include <pinion/session.hpp>
-
-#include "support/own_graph.hpp"
+#include "runtime/folded_graph.hpp"
 
 namespace {
 
@@ -17,36 +13,18 @@ namespace pn = pinion;
 constexpr const char* product_name = "the_product";
 
 // A layer of a graph of its own on a device, a simulated GPU unless said otherwise.
-struct layer : own_graph {
-  pn::device on;
-  pn::expr<float> x = pn::placeholder<float>({pn::unknown, 3}, "x");
+struct layer : folded_graph {
   pn::expr<float> w = pn::constant<float>({{1, -2}, {.5f, 3}, {-1, .25f}}, "w"),
                   b = pn::constant<float>({.5f, -1}, "b");
   pn::expr<float> product = pn::matmul(x, w, {.name = product_name});
-  const pn::tensor<float> fed = pn::tensor<float>::of({{1, 2, 3}, {-1, .5f, 4}});
 
-  explicit layer(const char* where = "/gpu:0") : on(where) {}
+  explicit layer(const char* where = "/gpu:0")
+      : folded_graph(where, pn::tensor<float>::of({{1, 2, 3}, {-1, .5f, 4}})) {}
 
-  static pn::session session(bool optimize = true) {
-    return pn::session({.simulated = {pn::sim::gpu()}, .optimize = optimize});
-  }
   // Is the product part of the node behind it in the step of some fetches?
   template <class... Fetches>
   static bool is_folded(const Fetches&... fetches) {
     return !session().plan(fetches...).find(product_name)->runs;
-  }
-  // The values of some fetches, as they are without optimization and with it.
-  template <class... Fetches>
-  std::vector<std::string> values(bool optimize, const Fetches&... fetches) const {
-    pn::session sess = session(optimize);
-    std::vector<std::string> all;
-    const auto add = [&](const auto& value) { all.push_back(to_string(value)); };
-    for (const auto& value : sess.run(pn::run_request{{{x, fed}}, {pn::any_expr(fetches)...}})) add(value);
-    return all;
-  }
-  template <class... Fetches>
-  bool keeps_values(const Fetches&... fetches) const {
-    return values(true, fetches...) == values(false, fetches...);
   }
 };
 

@@ -73,6 +73,20 @@ TEST_CASE("a chief that has ended is not lost, nor one that could not be looked 
   for (int i = 0; i < 40; ++i) CHECK(early.watch.see(std::nullopt, early.now += 250ms) == change::none);
 }
 
+TEST_CASE("a chief has ended for those who still look two heartbeats after it said so, unless it begins again") {
+  watched w;
+  w.live(4);
+  w.beat = tr::chief_note::ended;
+  CHECK(w.look(w.beat) == change::none);
+  for (int i = 0; i < 8; ++i) w.watch.could_not_look(w.now);
+  CHECK(w.until(change::ended) == 2250ms);
+  CHECK(w.until(change::ended) == -1ms);  // said once
+  CHECK_FALSE(w.watch.is_lost());
+  CHECK(w.look(5) == change::none);
+  CHECK(w.look(tr::chief_note::ended) == change::none);
+  CHECK(w.until(change::ended) == 2250ms);
+}
+
 TEST_CASE("a wait is told of within two seconds, then every ten or so, and ends at its limit") {
   std::vector<std::string> said;
   tr::patience::clock::time_point now{};

@@ -112,7 +112,7 @@ namespace pinion { inline namespace v0 { namespace distributed {
 struct http_server::inside {};
 
 http_server::http_server(const std::string&, int, handler) {
-  throw std::runtime_error(
+  throw std::logic_error(
       "pinion was built without cpp-httplib, so it has no metrics over HTTP (Debian, Ubuntu: apt-get install "
       "libcpp-httplib-dev)");
 }

@@ -57,8 +57,7 @@ void add_views(CLI::App& app, server::options& into) {
 std::optional<int> server::read(int argc, char** argv, options& into) {
   CLI::App app(
       "Runs one task of a pinion cluster until SIGTERM, SIGINT or a remote shutdown. It prints its target in a line "
-      "when "
-      "it serves, and then where its metrics are.",
+      "when it serves, and then where its metrics are.",
       "pinion_server");
   app.set_version_flag("--version", std::string("pinion_server ") + PINION_VERSION, "Print the version and exit");
   double grace = std::chrono::duration<double>(into.config.grace).count();

@@ -67,7 +67,10 @@ json of(const pinion::server_limits& l) {
           {"runs", l.runs},
           {"session_bytes", l.session_bytes},
           {"bytes_received", l.bytes_received},
-          {"early_values", l.early_values}};
+          {"early_values", l.early_values},
+          {"runs_of_all", l.runs_of_all},
+          {"session_bytes_of_all", l.session_bytes_of_all},
+          {"bytes_received_of_all", l.bytes_received_of_all}};
 }
 
 template <class Row>

@@ -108,12 +108,15 @@ class page {
   void variables() {
     table t({text("TASK"), number("BYTES"), text("VARIABLE"), text("DTYPE"), text("SHAPE"), text("DEVICE")});
     for_each([&](const std::string& task, const pinion::task_report& r) {
-      for (std::size_t i = 0; i < shown(r.variables.size()); ++i) {
-        const auto& v = r.variables[i];
-        t.add({task, bytes(v.bytes), in_container(v), std::string(to_string(v.dtype)), to_string(v.shape),
-               v.device.substr(v.device.find("/device:") + 1)});
-      }
-      if (const auto more = r.variable_count - shown(r.variables.size())) t.add({task, "", left_out(more)});
+      const auto left = add_first(t, r.variables, [&](const auto& v) {
+        return cells{task,
+                     bytes(v.bytes),
+                     in_container(v),
+                     std::string(to_string(v.dtype)),
+                     to_string(v.shape),
+                     v.device.substr(v.device.find("/device:") + 1)};
+      });
+      if (const auto more = r.variable_count - r.variables.size() + left) t.add({task, "", left_out(more)});
     });
     add(t);
   }
@@ -121,12 +124,15 @@ class page {
   void queues() {
     table t({text("TASK"), text("QUEUE"), number("SIZE"), number("CAPACITY"), text("KIND"), text("STATE")});
     for_each([&](const std::string& task, const pinion::task_report& r) {
-      for (std::size_t i = 0; i < shown(r.queues.size()); ++i) {
-        const auto& q = r.queues[i];
-        t.add({task, in_container(q), std::to_string(q.size), q.capacity < 0 ? "-" : std::to_string(q.capacity), q.kind,
-               q.closed ? "closed" : "open"});
-      }
-      if (const auto more = r.queues.size() - shown(r.queues.size())) t.add({task, left_out(more)});
+      const auto left = add_first(t, r.queues, [&](const auto& q) {
+        return cells{task,
+                     in_container(q),
+                     std::to_string(q.size),
+                     q.capacity < 0 ? "-" : std::to_string(q.capacity),
+                     q.kind,
+                     q.closed ? "closed" : "open"};
+      });
+      if (left > 0) t.add({task, left_out(left)});
     });
     add(t);
   }
@@ -146,12 +152,11 @@ class page {
   void runs() {
     table t({text("TASK"), number("STEP"), text("OF"), number("RUNS FOR"), text("WAITS FOR OR COMPUTES")});
     for_each([&](const std::string& task, const pinion::task_report& r) {
-      for (std::size_t i = 0; i < shown(r.runs.size()); ++i) {
-        const auto& run = r.runs[i];
-        t.add({task, std::to_string(run.step), brief(run.master), span(run.age),
-               run.waits_for.empty() ? run.computes : brief(run.waits_for)});
-      }
-      if (const auto more = r.runs.size() - shown(r.runs.size())) t.add({task, "", left_out(more)});
+      const auto left = add_first(t, r.runs, [&](const auto& run) {
+        return cells{task, std::to_string(run.step), brief(run.master), span(run.age),
+                     run.waits_for.empty() ? run.computes : brief(run.waits_for)};
+      });
+      if (left > 0) t.add({task, "", left_out(left)});
     });
     add(t);
   }
@@ -177,7 +182,13 @@ class page {
     add(t);
   }
 
-  std::size_t shown(std::size_t rows) const { return form_.rows == 0 ? rows : std::min(rows, form_.rows); }
+  // Adds rows for as many of a list as a page shows. Returns how many are left.
+  template <class Row, class Cells>
+  std::size_t add_first(table& to, const std::vector<Row>& rows, const Cells& cells_of) const {
+    const std::size_t shown = form_.rows == 0 ? rows.size() : std::min(rows.size(), form_.rows);
+    for (std::size_t i = 0; i < shown; ++i) to.add(cells_of(rows[i]));
+    return rows.size() - shown;
+  }
   static std::string left_out(std::uint64_t rows) { return fmt::format("and {} more", rows); }
   template <class Row>
   static std::string in_container(const Row& r) {

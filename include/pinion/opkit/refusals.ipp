@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdio>
 #include <mutex>
 #include <set>
 #include <string>
 
 #include <fmt/format.h>
 
+#include <pinion/base/log.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/refusals.hpp>
@@ -35,8 +35,9 @@ PINION_DECL void tell_refusal(const kernel_context& c, std::string_view library,
   if (!c.node || !of_this_process<detail::told_refusals>().add(c.node->name)) return;
   std::string inputs;
   for (const any_tensor& in : c.inputs) inputs.append(inputs.empty() ? "" : ", ").append(to_string(in.shape()));
-  fmt::print(stderr, "pinion: the GPU computes node '{}' ({}) {}, since {} refuses inputs of shapes {}\n", c.node->name,
-             c.node->op, without_library, library, inputs);
+  write_log(log_level::warning, "",
+            fmt::format("the GPU computes node '{}' ({}) {}, since {} refuses inputs of shapes {}", c.node->name,
+                        c.node->op, without_library, library, inputs));
 }
 
 }}  // namespace pinion::v0

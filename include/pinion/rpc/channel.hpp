@@ -55,11 +55,9 @@ class channel : public std::enable_shared_from_this<channel> {
   std::uint64_t incarnation() const;
   // The number of times the channel came up. When it has changed, the peer has dropped what it kept for this client.
   std::uint64_t generation() const;
-  // The time since the peer was last heard.
-  duration silence() const;
   // The reason for which the channel is down.
   error why_down() const;
-  // What is known here of the peer.
+  // The peer as this side knows it.
   task_view view() const;
 
   // Calls back when the channel is up, or cannot come up. A refused connection is tried again until `until`, without

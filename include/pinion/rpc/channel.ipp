@@ -35,11 +35,6 @@ PINION_DECL std::uint64_t channel::generation() const {
   return generation_;
 }
 
-PINION_DECL duration channel::silence() const {
-  std::lock_guard hold(mutex_);
-  return data_ ? net_.now() - std::max(data_->last_heard(), control_->last_heard()) : duration::max();
-}
-
 PINION_DECL error channel::why_down() const {
   std::lock_guard hold(mutex_);
   return why_down_.value_or(error(errc::unavailable, "there is no connection with " + peer_ + " at " + address_));

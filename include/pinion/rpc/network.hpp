@@ -45,7 +45,7 @@ class byte_stream {
   // written before, which a close() may destroy on its way.
   virtual void finish() noexcept = 0;
   virtual void close() noexcept = 0;
-  // What became of the bytes written so far; zeros where that is not known. In the network's thread.
+  // The bytes written so far, and how far they came; zeros where that is not known. In the network's thread.
   virtual rpc::outflow outflow() const { return {}; }
   // The address of the peer, for messages.
   virtual std::string peer() const = 0;

@@ -15,28 +15,6 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-namespace detail {
-
-template <class M, class Deliver>
-class typed_incoming final : public incoming {
- public:
-  typed_incoming(const envelope& e, Deliver deliver) : deliver_(std::move(deliver)) {
-    reader in(e.control, e.payload);
-    read_all(in, message_);
-    rooms_ = std::move(in.rooms);
-  }
-  std::span<const std::span<std::byte>> rooms() const override { return rooms_.all(); }
-  void check() const override { rooms_.check(); }
-  void arrived() override { deliver_(std::move(message_)); }
-
- private:
-  M message_;
-  payload_rooms rooms_;
-  Deliver deliver_;
-};
-
-}  // namespace detail
-
 // A received message that is not yet decoded. Large messages take seconds to read, so another thread opens them and the
 // network's thread goes on. Its payload is copied once more than that of a message that is read on arrival, and takes
 // memory as it comes, not when it is announced.
@@ -117,7 +95,8 @@ class welcomed_incoming final : public incoming {
 // Delivers a message whose head was read and found welcome, when its payload has filled the rooms.
 template <class M, class Deliver>
 std::unique_ptr<incoming> welcome_in(M&& message, payload_rooms&& rooms, Deliver deliver) {
-  return std::make_unique<detail::welcomed_incoming<M, Deliver>>(std::move(message), std::move(rooms), deliver);
+  return std::make_unique<detail::welcomed_incoming<M, Deliver>>(std::move(message), std::move(rooms),
+                                                                 std::move(deliver));
 }
 
 // Delivers a message without reading it.
@@ -132,7 +111,10 @@ inline constexpr std::size_t long_control = std::size_t{64} << 10;
 // Reads a message now, and delivers it when its payload has arrived.
 template <class M, class Deliver>
 std::unique_ptr<incoming> receive(const envelope& e, Deliver deliver) {
-  return std::make_unique<detail::typed_incoming<M, Deliver>>(e, std::move(deliver));
+  M message;
+  reader in(e.control, e.payload);
+  read_all(in, message);
+  return welcome_in(std::move(message), std::move(in.rooms), std::move(deliver));
 }
 
 // Sends a request; `done` gets the reply, in the network's thread.

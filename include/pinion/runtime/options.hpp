@@ -50,7 +50,7 @@ class text_sink {
 // and before that also how long a session waits for its target, and for the tasks that its steps need, to come up,
 // unless startup_timeout says how long that may take: tasks may take long to come up where steps are short. After
 // either the call throws deadline_exceeded, which says for whom it waited, how long, and what was last tried. A session
-// that waits says so on standard error after a second, and again every ten.
+// that waits says so in the log after a second, and again every ten.
 //
 //   pn::session one_thread({.inter_op_threads = 1, .intra_op_threads = 1});       // everything in the calling thread
 //   pn::session far({.target = "pinion://10.0.0.1:2222", .allow_soft_placement = true, .security = {.key = secret}});

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/dtype.hpp>
@@ -20,9 +19,6 @@ std::string_view cuda_type(dtype type);
 
 // The type of the numbers that a program computes with. Programs of masks alone compute in bytes.
 std::string_view cuda_arithmetic(const program& p);
-
-// The dtypes of a program's inputs: the arithmetic one, or bool for a mask.
-std::vector<dtype> input_types(const program& p);
 
 // The function that computes one element of a program:
 //

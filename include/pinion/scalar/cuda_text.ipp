@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <pinion/scalar/cuda_text.hpp>
+#include <pinion/scalar/operands.hpp>
 
 namespace pinion { inline namespace v0 { namespace scalar {
 
@@ -115,24 +116,8 @@ PINION_DECL std::string_view cuda_type(dtype type) {
   }
 }
 
-namespace detail {
-
-// The dtype of the numbers that a program computes with.
-inline dtype number_type(const program& p) {
-  return p.arithmetic == dtype::boolean ? dtype::uint8 : p.arithmetic;
-}
-
-}  // namespace detail
-
 PINION_DECL std::string_view cuda_arithmetic(const program& p) {
-  return cuda_type(detail::number_type(p));
-}
-
-PINION_DECL std::vector<dtype> input_types(const program& p) {
-  std::vector<dtype> types(p.inputs, detail::number_type(p));
-  for (const instruction& in : p.code)
-    if (in.op == opcode::input_mask) types[in.a] = dtype::boolean;
-  return types;
+  return cuda_type(number_type(p));
 }
 
 namespace detail {

@@ -86,15 +86,13 @@ PINION_DECL void master_session::expect_memory(std::uint64_t more) const {
 }
 
 PINION_DECL void master_session::take(std::uint64_t memory) {
-  if (!is_limited()) return;
   memory_ += memory;
-  *memory_of_all_ += memory;
+  if (is_limited()) *memory_of_all_ += memory;
 }
 
 PINION_DECL void master_session::give_back(std::uint64_t memory) {
-  if (!is_limited()) return;
   memory_ -= memory;
-  *memory_of_all_ -= memory;
+  if (is_limited()) *memory_of_all_ -= memory;
 }
 
 PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature& signature, const call_limits& limits,

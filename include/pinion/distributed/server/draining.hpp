@@ -25,8 +25,8 @@ class draining {
   draining(const parts& of, std::string task);
 
   // Waits until all runs have ended, their values are with the tasks that pull them, and their answers with those who
-  // asked, but no longer than `grace`. Returns whether that is so. Writes a line on standard error if it takes a while,
-  // and another if it takes too long.
+  // asked, but no longer than `grace`. Returns whether that is so. Writes a line of the log if it takes a while, and
+  // another if it takes too long.
   bool wait(std::chrono::milliseconds grace) const;
 
  private:

@@ -33,7 +33,7 @@ struct server_config {
   security_options security = {};                 // used where server_options give none
   server_limits limits = {};                      // the most that clients may ask of the task
   std::chrono::milliseconds grace{10000};  // limit of the steps that have begun, once the server is asked to stop
-  std::chrono::milliseconds stop_timeout{10000};  // limit of stop(); work that runs longer is named on standard error
+  std::chrono::milliseconds stop_timeout{10000};  // limit of stop(); the log names work that runs longer
 };
 
 // The identity of a task in its cluster, and its configuration. Copied when the server is made.

@@ -58,7 +58,7 @@ class server {
   // checkpoint whose values are being read is complete.
   void drain();
   // Fails all running work with unavailable, tells every peer, and frees the port. Returns when nothing runs any more,
-  // or after config.stop_timeout; then a line on standard error names the work that still runs. Stopping twice is
+  // or after config.stop_timeout; then a line of the log names the work that still runs. Stopping twice is
   // harmless.
   // Sessions of this process on it fail with unavailable. Variables and queues of the task are lost; save them before.
   void stop();

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -44,11 +45,11 @@ class task_server {
   void join();
 
   // Begins nothing more, and waits until what has begun has ended and its results are with those who asked for them,
-  // but no longer than the grace. Returns whether it has; if not, names it on standard error.
+  // but no longer than the grace. Returns whether it has; if not, the log names it.
   bool drain();
 
   // Stops the task within its stop_timeout, and takes leave of its peers as finished or stopped. Returns whether all
-  // work has ended; if not, names it on standard error.
+  // work has ended; if not, the log names it.
   bool stop(rpc::task_state as = rpc::task_state::stopped);
 
   traffic_counts traffic() const;
@@ -78,8 +79,9 @@ class task_server {
     handler handle;
     bool may_be_long = false;  // is it opened by the builders, or by code that looks before it takes?
   };
-  // Throws data_loss, which closes the connection, for a long message of a kind that is read on arrival.
-  static void expect_short(const entry& known, const rpc::envelope& e);
+  // Finds the entry of a message; null where it is not known. Throws data_loss, which closes the connection, for a long
+  // message of a kind that is read on arrival.
+  static const entry* find(std::span<const entry> all, const rpc::envelope& e);
 
   opened request(const delivery& d);
   opened tell_status(const delivery& d);

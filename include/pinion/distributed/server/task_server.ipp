@@ -131,18 +131,20 @@ PINION_DECL task_server::opened task_server::request(const delivery& d) {
       {reset_request::method, &task_server::reset_cluster},
       {run_prepared::method, &task_server::run, true},
   };
-  for (const entry& known : requests)
-    if (known.method == d.envelope.method) return expect_short(known, d.envelope), (this->*known.handle)(d);
+  if (const entry* const known = find(requests, d.envelope)) return (this->*known->handle)(d);
   d.answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(d.envelope.method)));
   return nullptr;
 }
 
-PINION_DECL void task_server::expect_short(const entry& known, const rpc::envelope& e) {
+PINION_DECL const task_server::entry* task_server::find(std::span<const entry> all, const rpc::envelope& e) {
   constexpr std::size_t longest = std::size_t{1} << 20;
-  if (!known.may_be_long && e.control.size() > longest)
-    throw error(errc::data_loss, "a message of method " + std::to_string(known.method) + " has " +
+  const auto known = std::find_if(all.begin(), all.end(), [&](const entry& one) { return one.method == e.method; });
+  if (known == all.end()) return nullptr;
+  if (!known->may_be_long && e.control.size() > longest)
+    throw error(errc::data_loss, "a message of method " + std::to_string(e.method) + " has " +
                                      std::to_string(e.control.size()) + " bytes of control; the limit is " +
                                      std::to_string(longest));
+  return &*known;
 }
 
 // ---- requests to the task
@@ -302,8 +304,7 @@ PINION_DECL task_server::opened task_server::notice(const delivery& d) {
       {forget_session::method, &task_server::forget},       {cancel_runs::method, &task_server::cancel_session},
       {close_session::method, &task_server::close},
   };
-  for (const entry& known : notices)
-    if (known.method == d.envelope.method) return expect_short(known, d.envelope), (this->*known.handle)(d);
+  if (const entry* const known = find(notices, d.envelope)) return (this->*known->handle)(d);
   throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(d.envelope.method));
 }
 

@@ -20,8 +20,8 @@ class http_server {
   // and the text of the exception.
   using handler = std::function<answer(const std::string& path)>;
 
-  // Listens on that host and port; port 0 binds a free one. Throws std::runtime_error if it cannot, or if the library
-  // was built without cpp-httplib.
+  // Listens on that host and port; port 0 binds a free one. Throws std::runtime_error if it cannot, and
+  // std::logic_error if the library was built without cpp-httplib.
   http_server(const std::string& host, int port, handler answers);
   http_server(const http_server&) = delete;
   // Waits for requests that are being answered, and for idle clients, for two seconds at most.

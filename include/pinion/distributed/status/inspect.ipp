@@ -56,18 +56,11 @@ inline void ask(const std::shared_ptr<rpc::channel>& way, time_point until, cons
   });
 }
 
-inline error too_late(const std::string& sentence) {
-  return error(errc::unavailable, sentence);
-}
-
 inline task_report read(std::optional<inquiry::answer> answer, const rpc::channel& way,
                         std::chrono::milliseconds patience) {
-  const auto ms = patience.count();
-  if (!answer)
-    throw too_late(way.title() + " has not told its state within " + std::to_string(ms / 1000) + "." +
-                   std::to_string(ms % 1000 / 100) + " s");
+  if (!answer) throw error(errc::unavailable, way.title() + " has not told its state within " + rpc::seconds(patience));
   if (const auto& why = answer->failure(); why && why->code() == errc::deadline_exceeded)
-    throw too_late(why->sentence());
+    throw error(errc::unavailable, why->sentence());
   return std::move(*answer).value().take().report;
 }
 

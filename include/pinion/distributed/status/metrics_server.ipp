@@ -46,10 +46,10 @@ PINION_DECL metrics_server::metrics_server(const server& of, const std::string& 
     http_ = std::make_unique<distributed::http_server>(
         distributed::detail::bare(host_), host_port(address).port,
         [&of](const std::string& path) { return distributed::detail::answer_about(of, path); });
+  } catch (const std::logic_error& e) {
+    throw error(errc::unimplemented, e.what());
   } catch (const std::runtime_error& e) {
-    const std::string why = e.what();
-    const bool missing = why.find("without cpp-httplib") != why.npos;
-    throw error(missing ? errc::unimplemented : errc::unavailable, why);
+    throw error(errc::unavailable, e.what());
   }
 }
 

@@ -25,7 +25,7 @@ class peers {
   bool knows(std::string_view task) const { return addresses_.find(task) != addresses_.end(); }
   const std::string& address(std::string_view task) const;
   std::shared_ptr<rpc::channel> way_to(std::string_view task);
-  // What is known of a task. One that was not needed so far is joining.
+  // A task as this one knows it. One that was not needed so far is joining.
   rpc::task_view view_of(std::string_view task) const;
   // Have all of them taken what was to be sent to them? In the network's thread.
   bool have_taken_all() const;

@@ -54,7 +54,7 @@ void serialize(A& a, traffic_counts& t) {
 template <class A>
 void serialize(A& a, server_limits& l) {
   a(l.sessions, l.bytes_waiting, l.nodes, l.threads, l.sessions_of_all, l.steps, l.runs, l.session_bytes,
-    l.bytes_received, l.early_values);
+    l.bytes_received, l.early_values, l.runs_of_all, l.session_bytes_of_all, l.bytes_received_of_all);
 }
 template <class A>
 void serialize(A& a, task_report& t) {

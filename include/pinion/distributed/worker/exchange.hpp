@@ -6,10 +6,9 @@
 //   3. A value for a run that has not begun waits for it, but only for options.patience, and of one task wait no more
 //      than options.early. A run of which more would wait keeps none, and fails when it begins. [V5]
 //   4. Memory for a value is taken when its run wants a value of its key, dtype and shape, or has not begun. [V7]
-//   5. When the channel to a peer goes down, every run in which the peer takes part fails. When the one from it goes,
-//   or
-//      is missing while a run awaits a value of it, the run fails unless the channel to the peer goes down first, which
-//      knows better why. A value may have been on the way, and its sender need not care: its part of the run may have
+//   5. When the channel to a peer goes down, every run in which the peer takes part fails. So does a run when the
+//      channel from a peer goes, or is missing while the run awaits a value of it; but the channel to the peer may tell
+//      first, and better. A value may have been on the way, and its sender need not care: its part of the run may have
 //      ended with it. [F2]
 #pragma once
 

@@ -31,9 +31,6 @@ struct cuda_form {
   friend bool operator==(const cuda_form&, const cuda_form&) = default;
 };
 
-// The bytes of an element of each operand.
-std::vector<std::size_t> operand_sizes(const scalar::program& p);
-
 // The form of a run. A thread takes 16 bytes of the largest elements at once if each operand that advances along the
 // innermost dimension stands at a multiple of its share of them, and if the innermost extent is a multiple of the width
 // wherever there are several dimensions; else it takes a half, and so on. Requires: `walk` and `addresses` have the

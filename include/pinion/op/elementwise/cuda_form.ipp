@@ -4,16 +4,9 @@
 #include <algorithm>
 
 #include <pinion/op/elementwise/cuda_form.hpp>
-#include <pinion/scalar/cuda_text.hpp>
+#include <pinion/scalar/operands.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
-
-PINION_DECL std::vector<std::size_t> operand_sizes(const scalar::program& p) {
-  std::vector<std::size_t> sizes;
-  for (const dtype type : scalar::input_types(p)) sizes.push_back(size_of(type));
-  for (const scalar::result& r : p.results) sizes.push_back(size_of(r.type));
-  return sizes;
-}
 
 PINION_DECL cuda_form cuda_form_of(const scalar::program& p, const broadcast_walk& walk,
                                    std::span<const void* const> addresses) {
@@ -25,7 +18,7 @@ PINION_DECL cuda_form cuda_form_of(const scalar::program& p, const broadcast_wal
     form.advances.push_back(bits);
   }
   form.is_wide = walk.outer() * walk.inner() >= std::int64_t{1} << 31;
-  const std::vector<std::size_t> sizes = operand_sizes(p);
+  const std::vector<std::size_t> sizes = scalar::operand_sizes(p);
   std::size_t width = walk.inner() == 1 ? 1 : 16 / *std::max_element(sizes.begin(), sizes.end());
   const auto is_aligned = [&](std::size_t k) {
     return !walk.advances(k) || reinterpret_cast<std::uintptr_t>(addresses[k]) % (width * sizes[k]) == 0;

@@ -16,6 +16,7 @@
 #include <pinion/op/elementwise/broadcast.hpp>
 #include <pinion/op/elementwise/cuda_form.hpp>
 #include <pinion/scalar/cuda_text.hpp>
+#include <pinion/scalar/operands.hpp>
 #include <pinion/scalar/program.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {

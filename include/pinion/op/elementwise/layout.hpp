@@ -11,6 +11,7 @@
 
 #include <pinion/op/elementwise/broadcast.hpp>
 #include <pinion/op/elementwise/row_batches.hpp>
+#include <pinion/scalar/operands.hpp>
 #include <pinion/scalar/program.hpp>
 #include <pinion/tensor/tensor.hpp>
 
@@ -43,7 +44,7 @@ struct map_layout {
       : inputs(std::move(in)),
         space(whole),
         walk(whole, joined(inputs, results)),
-        element_sizes(sizes_of(p)),
+        element_sizes(scalar::operand_sizes(p)),
         batches(walk, inputs.size(), element_sizes),
         elements(whole.count()),
         one_row(walk.outer() == 1),
@@ -96,13 +97,6 @@ struct map_layout {
     for (std::size_t d = 0; d < walk.extents.size(); ++d)
       if (walk.strides[operand][d] != 0) count *= walk.extents[d];
     return count;
-  }
-  static std::vector<std::size_t> sizes_of(const scalar::program& p) {
-    std::vector<std::size_t> sizes(p.inputs, size_of(p.arithmetic));
-    for (const auto& i : p.code)
-      if (i.op == scalar::opcode::input_mask) sizes[i.a] = 1;
-    for (const auto& r : p.results) sizes.push_back(size_of(r.type));
-    return sizes;
   }
   static std::vector<shape> joined(std::vector<shape> a, const std::vector<shape>& b) {
     a.insert(a.end(), b.begin(), b.end());

@@ -11,6 +11,7 @@
 
 #include <pinion/scalar/compiled.hpp>
 #include <pinion/scalar/interpreter.hpp>
+#include <pinion/scalar/operands.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
@@ -22,16 +23,14 @@ class program_runner {
   enum back_end { any, interpreter_only };
 
   explicit program_runner(const scalar::program& p, back_end which = any, int isa = scalar::isa::best())
-      : program_(scalar::executable(p)), element_(size_of(program_.arithmetic)) {
+      : program_(scalar::executable(p)), sizes_(scalar::operand_sizes(program_)) {
     const auto* compiled = which == any ? scalar::find_compiled(program_) : nullptr;
     if (compiled)
       entry_ = (*compiled->entries)[isa];
     else
       interpreted_.emplace(program_, isa);
-    lanes_ = scalar::isa::bytes(isa) / std::max<std::int64_t>(4, static_cast<std::int64_t>(element_));
-    input_sizes_.assign(program_.inputs, element_);
-    for (const auto& i : program_.code)
-      if (i.op == scalar::opcode::input_mask) input_sizes_[i.a] = 1;
+    lanes_ =
+        scalar::isa::bytes(isa) / std::max<std::int64_t>(4, static_cast<std::int64_t>(size_of(program_.arithmetic)));
     visit_plain(program_.arithmetic, [&]<class T>() {
       using A = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
       literals_.resize(program_.literals.size() * sizeof(A) + 1);
@@ -84,7 +83,7 @@ class program_runner {
       rest.in[k] = s.in[k];
       rest.advance[k] = s.advance[k];
       if (!s.advance[k]) continue;
-      const std::size_t size = input_sizes_[k];
+      const std::size_t size = sizes_[k];
       std::memset(in[k], 0, room);
       std::memcpy(in[k], static_cast<const std::byte*>(s.in[k]) + static_cast<std::size_t>(at) * size, n * size);
       rest.in[k] = in[k];
@@ -112,8 +111,7 @@ class program_runner {
   }
 
   scalar::program program_;
-  std::size_t element_;
-  std::vector<std::size_t> input_sizes_;
+  const std::vector<std::size_t> sizes_;  // of an element of each operand
   std::int64_t lanes_ = 1;
   entry_function entry_ = nullptr;
   std::optional<scalar::interpreted> interpreted_;

@@ -1,4 +1,4 @@
-// What kernels of products in layers check of their operands, since the extents may have been unknown before.
+// Checks of the operands of products in layers, by their kernels, since the extents may have been unknown before.
 #pragma once
 
 #include <cstdint>

@@ -64,14 +64,14 @@ bool multiply_by_library(const cuda_product<T>& p, const cuda::product_end<T>& e
   return end.bias && !end.gate && multiply_by_library(p, cublas_end{how, end.bias});
 }
 
-// With a bias and relu, whose mask becomes output 1.
+// Ends with a bias and relu, whose mask becomes output 1.
 template <class T>
 bool multiply_with_mask(const cuda_product<T>& p, const T* bias) {
   const any_tensor mask = p.c.allocate(1, dtype::uint8, {p.of.m, cublas_end::mask_bytes(p.of.n)});
   return multiply_by_library(p, cublas_end{CUBLASLT_EPILOGUE_RELU_AUX_BIAS, bias, mask.raw()});
 }
 
-// With the gradients of relu and of the bias in front of it. An empty mask leads to false, too.
+// Ends with the gradients of relu and of the bias in front of it. An empty mask leads to false, too.
 template <class T>
 bool multiply_with_relu_gradient(const cuda_product<T>& p, const any_tensor& mask, T* sums) {
   if (mask.count() == 0) return false;
@@ -79,7 +79,7 @@ bool multiply_with_relu_gradient(const cuda_product<T>& p, const any_tensor& mas
   return multiply_by_library(p, cublas_end{CUBLASLT_EPILOGUE_DRELU_BGRAD, sums, mask.raw()});
 }
 
-// With the sums of a factor over the inner dimension.
+// Ends with the sums of a factor over the inner dimension.
 template <class T>
 bool multiply_with_sums(const cuda_product<T>& p, bool left, T* sums) {
   return multiply_by_library(p, cublas_end{left ? CUBLASLT_EPILOGUE_BGRADB : CUBLASLT_EPILOGUE_BGRADA, sums});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include <pinion/op/elementwise/op.hpp>
@@ -10,6 +11,7 @@
 #include <pinion/runtime/optimize/bias_program.hpp>
 #include <pinion/runtime/optimize/elementwise_nodes.hpp>
 #include <pinion/runtime/optimize/fold_bias_gradients.hpp>
+#include <pinion/runtime/optimize/readers.hpp>
 #include <pinion/runtime/optimize/symbolic_shapes.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
@@ -78,7 +80,8 @@ class relu_gradient_fold {
 // product with it that the weights get, as one node would compute them.
 class bias_gradient_fold {
  public:
-  bias_gradient_fold(draft& d, node_id gradients) : d_(d), gradients_(gradients) {}
+  bias_gradient_fold(draft& d, std::span<const reading> readers, node_id gradients)
+      : d_(d), readers_(readers), gradients_(gradients) {}
 
   // Makes the change where it is possible.
   bool make() {
@@ -91,10 +94,9 @@ class bias_gradient_fold {
                    {"transpose_b", whole.attrs.get_or("transpose_b", false)},
                    {"sums_left", !right}};
     whole.outputs.push_back(d_.type_of(by_bias_));
-    for (node_id i = gradients_ + 1; i < d_.size(); ++i) {
-      auto& inputs = d_.change(i).inputs;
-      std::replace(inputs.begin(), inputs.end(), by_sum_, from_);
-      std::replace(inputs.begin(), inputs.end(), by_bias_, output{product_, 1});
+    for (const auto& [i, input] : readers_) {
+      output& in = d_.change(i).inputs[input];
+      in = in == by_sum_ ? from_ : output{product_, 1};
     }
     return true;
   }
@@ -114,30 +116,28 @@ class bias_gradient_fold {
   }
   // Finds the first product whose inner dimension is that of the rows.
   bool find_product() {
-    for (node_id i = gradients_ + 1; i < d_.size() && product_ == no_node; ++i) {
+    for (const auto& [i, input] : readers_) {
       const node& n = d_.node_at(i);
-      if (d_.runs(i) && !d_.is_fed(i) && n.op == op::matmul::name && d_[i].device == d_[gradients_].device &&
-          (is_summed_right(n) || is_summed_left(n)))
-        product_ = i;
+      if (n.op != op::matmul::name || d_.is_fed(i) || d_[i].device != d_[gradients_].device) continue;
+      if (!is_summed_right(n) && !is_summed_left(n)) continue;
+      product_ = i;
+      return true;
     }
-    return product_ != no_node;
+    return false;
   }
   bool is_summed_right(const node& n) const { return n.inputs[1] == by_sum_ && !n.attrs.get_or("transpose_b", false); }
   bool is_summed_left(const node& n) const { return n.inputs[0] == by_sum_ && n.attrs.get_or("transpose_a", false); }
   // Tells whether all that reads the gradient of the bias comes behind the product.
   bool may_move() const {
-    int reads = 0;
-    for (node_id i = gradients_ + 1; i < d_.size(); ++i) {
-      if (!d_.runs(i)) continue;
-      const auto& inputs = d_.node_at(i).inputs;
-      const auto of_bias = std::count(inputs.begin(), inputs.end(), by_bias_);
-      if (of_bias > 0 && i < product_) return false;
-      reads += static_cast<int>(of_bias + std::count(inputs.begin(), inputs.end(), by_sum_));
-    }
-    return reads == d_.uses(gradients_);
+    const auto is_behind = [this](const reading& r) {
+      return r.reader >= product_ || !(d_.node_at(r.reader).inputs[r.input] == by_bias_);
+    };
+    return static_cast<int>(readers_.size()) == d_.uses(gradients_) &&
+           std::all_of(readers_.begin(), readers_.end(), is_behind);
   }
 
   draft& d_;
+  const std::span<const reading> readers_;  // of the gradients
   const node_id gradients_;
   node_id product_ = no_node;
   output from_{}, by_sum_{}, by_bias_{};  // the gradient of the sum, and both results
@@ -153,9 +153,10 @@ PINION_DECL int fold_bias_gradients(draft& d) {
     if (detail::is_open(d, i)) open.push_back(i);
   if (open.empty()) return 0;
   const symbolic_shapes shapes(d);
+  const detail::readers of(d);
   int folded = 0;
   for (const node_id i : open)
-    folded += detail::relu_gradient_fold(d, shapes, i).make() || detail::bias_gradient_fold(d, i).make();
+    folded += detail::relu_gradient_fold(d, shapes, i).make() || detail::bias_gradient_fold(d, of.of(i), i).make();
   return folded;
 }
 

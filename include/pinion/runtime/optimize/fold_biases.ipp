@@ -11,13 +11,20 @@
 #include <pinion/runtime/optimize/bias_program.hpp>
 #include <pinion/runtime/optimize/elementwise_nodes.hpp>
 #include <pinion/runtime/optimize/fold_biases.hpp>
+#include <pinion/runtime/optimize/readers.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 
-// A sum of a product and a bias, or relu of it, as one node would compute it.
+// Tells whether a node on a GPU is elementwise in two inputs.
+inline bool may_be_sum(const draft& d, node_id i) {
+  const node& n = d.node_at(i);
+  return d.runs(i) && d.is_on_gpu(i) && n.inputs.size() == 2 && is_elementwise(n);
+}
+
+// A sum of a product and a bias, or relu of it, as one node would compute it. Requires: may_be_sum().
 class bias_fold {
  public:
-  bias_fold(draft& d, node_id sum) : d_(d), sum_(sum) {}
+  bias_fold(draft& d, const readers& of, node_id sum) : d_(d), of_(of), sum_(sum) {}
 
   // Makes the change where it is possible.
   bool make() {
@@ -30,7 +37,7 @@ class bias_fold {
     whole.attrs = {{"transpose_a", product.attrs.get_or("transpose_a", false)},
                    {"transpose_b", product.attrs.get_or("transpose_b", false)},
                    {"relu", relu_}};
-    for (auto& [reader, changed] : readers_) {
+    for (auto& [reader, changed] : changed_) {
       node& n = d_.change(reader);
       n.attrs.set("program", op::shared_program(std::make_shared<const scalar::program>(std::move(changed))));
       std::replace(n.inputs.begin(), n.inputs.end(), output{product_, 0}, output{sum_, 0});
@@ -41,7 +48,6 @@ class bias_fold {
  private:
   bool find() {
     const node& n = d_.node_at(sum_);
-    if (!d_.runs(sum_) || !d_.is_on_gpu(sum_) || n.inputs.size() != 2 || !is_elementwise(n)) return false;
     const bias_program p(op::program_of(n.attrs));
     relu_ = p.is_relu_of_sum();
     if (!relu_ && !p.is_sum()) return false;
@@ -60,12 +66,11 @@ class bias_fold {
   // Prepares the other readers of the product, which are to read the result.
   bool change_readers() {
     int reads = 1;
-    for (node_id i = sum_ + 1; i < d_.size(); ++i) {
-      const auto& inputs = d_.node_at(i).inputs;
-      const auto here = std::count(inputs.begin(), inputs.end(), output{product_, 0});
-      if (!d_.runs(i) || here == 0) continue;
-      reads += static_cast<int>(here);
-      if (!change_reader(i)) return false;
+    node_id before = sum_;
+    for (const auto& [i, input] : of_.of(product_)) {
+      if (i <= sum_) continue;
+      ++reads;
+      if (i != std::exchange(before, i) && !change_reader(i)) return false;
     }
     return reads == d_.uses(product_);
   }
@@ -78,16 +83,17 @@ class bias_fold {
       is_bias.push_back(in == bias_);
     }
     auto changed = bias_program(op::program_of(n.attrs)).of_ended(is_product, is_bias, relu_);
-    if (changed) readers_.emplace_back(i, std::move(*changed));
+    if (changed) changed_.emplace_back(i, std::move(*changed));
     return changed.has_value();
   }
 
   draft& d_;
+  const readers& of_;
   const node_id sum_;
   node_id product_ = no_node;
   output bias_{};
   bool relu_ = false;
-  std::vector<std::pair<node_id, scalar::program>> readers_;
+  std::vector<std::pair<node_id, scalar::program>> changed_;  // the other readers
 };
 
 }}}}  // namespace pinion::v0::runtime::detail
@@ -95,8 +101,13 @@ class bias_fold {
 namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL int fold_biases(draft& d) {
+  std::vector<node_id> open;
+  for (node_id i = 0; i < d.size(); ++i)
+    if (detail::may_be_sum(d, i)) open.push_back(i);
+  if (open.empty()) return 0;
+  const detail::readers of(d);
   int folded = 0;
-  for (node_id i = 0; i < d.size(); ++i) folded += detail::bias_fold(d, i).make();
+  for (const node_id i : open) folded += detail::bias_fold(d, of, i).make();
   return folded;
 }
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include <pinion/op/reduce/op.hpp>
 #include <pinion/runtime/optimize/elementwise_nodes.hpp>
 #include <pinion/runtime/optimize/fuse_reductions.hpp>
+#include <pinion/runtime/optimize/readers.hpp>
 #include <pinion/runtime/optimize/symbolic_shapes.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
@@ -28,10 +28,9 @@ inline bool is_number_reduction(const node& n) {
 // The reductions of a draft, and who reads what they fold.
 class reduction_fusion {
  public:
-  explicit reduction_fusion(draft& d) : d_(d), shapes_(d) {}
+  explicit reduction_fusion(draft& d) : d_(d), shapes_(d), readers_(d) {}
 
   int run() {
-    find_readers();
     int fused = 0;
     for (node_id i = 0; i < d_.size(); ++i) {
       if (!d_.runs(i) || !is_number_reduction(d_.node_at(i))) continue;
@@ -50,29 +49,11 @@ class reduction_fusion {
   }
 
  private:
-  struct reading {
-    node_id reader;
-    std::size_t input;
-  };
-
-  void find_readers() {
-    for (node_id i = 0; i < d_.size(); ++i)
-      if (d_.runs(i) && is_number_reduction(d_.node_at(i))) readers_[d_.node_at(i).inputs[0].node];
-    for (node_id i = 0; i < d_.size(); ++i) {
-      if (!d_.runs(i)) continue;
-      const auto& inputs = d_.node_at(i).inputs;
-      if (d_.node_at(i).op == op::expand_like::name) readers_[i];
-      for (std::size_t k = 0; k < inputs.size(); ++k)
-        if (const auto at = readers_.find(inputs[k].node); at != readers_.end()) at->second.push_back({i, k});
-    }
-  }
-  const std::vector<reading>& readers_of(node_id i) const { return readers_.at(i); }
-
   node_fate::obstacle obstacle(node_id i, node_id from) const {
     const node &reduction = d_.node_at(i), &map = d_.node_at(from);
     const scalar::program& p = op::program_of(map.attrs);
     if (d_.is_end(from)) return node_fate::fetched;
-    if (d_.uses(from) != static_cast<int>(readers_of(from).size()) || !only_reduced(from, i))
+    if (d_.uses(from) != static_cast<int>(readers_.of(from).size()) || !only_reduced(from, i))
       return node_fate::several_readers;
     if (!map.control_inputs.empty() || !reduction.control_inputs.empty()) return node_fate::ordered;
     if (d_[i].device != d_[from].device) return node_fate::other_device;
@@ -85,7 +66,7 @@ class reduction_fusion {
       return r.reader == reduction || (d_.node_at(r.reader).op == op::expand_like::name && r.input == 1 &&
                                        d_[r.reader].device == d_[map].device);
     };
-    return std::all_of(readers_of(map).begin(), readers_of(map).end(), takes_shape);
+    return std::all_of(readers_.of(map).begin(), readers_.of(map).end(), takes_shape);
   }
 
   void fuse(node_id i, node_id from) {
@@ -99,7 +80,7 @@ class reduction_fusion {
     parts.write(whole.attrs);
     whole.op = op::map_reduction::name;
     whole.inputs = map.inputs;
-    for (const reading& r : readers_of(from)) {
+    for (const reading& r : readers_.of(from)) {
       if (r.reader == i) continue;
       auto& inputs = d_.change(r.reader).inputs;
       inputs.pop_back();
@@ -110,8 +91,8 @@ class reduction_fusion {
   // Lets the reader of an expanded number repeat it, where that reader is elementwise and has all axes without it.
   void narrow(node_id i) {
     const node& n = d_.node_at(i);
-    if (d_.uses(i) != 1 || readers_of(i).size() != 1 || !reduces_all(n)) return;
-    const auto [reader, input] = readers_of(i)[0];
+    if (d_.uses(i) != 1 || readers_.of(i).size() != 1 || !reduces_all(n)) return;
+    const auto [reader, input] = readers_.of(i)[0];
     const node& r = d_.node_at(reader);
     const bool is_gradient = r.op == op::map_gradient::name;
     if (!d_.runs(reader) || d_[reader].device != d_[i].device || !(is_gradient || is_elementwise(r))) return;
@@ -133,7 +114,7 @@ class reduction_fusion {
 
   draft& d_;
   symbolic_shapes shapes_;
-  std::unordered_map<node_id, std::vector<reading>> readers_;  // of what reductions fold, and of what is expanded
+  const readers readers_;
 };
 
 }}}}  // namespace pinion::v0::runtime::detail

@@ -1,4 +1,4 @@
-// A worker's watch on the chief: it tells whether the chief is there, lost, or back.
+// A worker's watch on the chief: it tells whether the chief is there, lost, back, or has ended.
 #pragma once
 
 #include <chrono>
@@ -15,11 +15,12 @@ class chief_watch {
  public:
   using clock = std::chrono::steady_clock;
   using time = clock::time_point;
-  enum class change { none, lost, back };
+  enum class change { none, lost, back, ended };
 
   // A chief that has given no sign of life for one and a half heartbeats counts as lost. Since it gives one each half
-  // heartbeat, and is looked at each quarter, that is at most two heartbeats after it died.
-  explicit chief_watch(std::chrono::milliseconds heartbeat) : patience_(heartbeat * 3 / 2) {}
+  // heartbeat, and is looked at each quarter, that is at most two heartbeats after it died. At the end of training all
+  // end together; so a chief has ended, and left those who still look, two heartbeats after its sign says so.
+  explicit chief_watch(std::chrono::milliseconds heartbeat) : heartbeat_(heartbeat) {}
 
   // Notes the sign as it is now, or nothing if there is none, and tells what has changed.
   change see(const std::optional<chief_note>& sign, time now);
@@ -31,11 +32,11 @@ class chief_watch {
   clock::duration silence(time now) const { return is_lost_ ? now - alive_ : gap_; }
 
  private:
-  std::chrono::milliseconds patience_;
+  std::chrono::milliseconds heartbeat_;
   chief_note last_{};
   time alive_{};
   clock::duration gap_{};
-  bool is_lost_ = false;
+  bool is_lost_ = false, has_ended_ = false;
 };
 
 }}}  // namespace pinion::v0::train

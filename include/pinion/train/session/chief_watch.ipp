@@ -13,15 +13,17 @@ PINION_DECL chief_watch::change chief_watch::see(const std::optional<chief_note>
     gap_ = now - alive_;
     alive_ = now;
     last_ = *sign;
+    has_ended_ = false;
     return std::exchange(is_lost_, false) ? change::back : change::none;
   }
-  if (is_lost_ || last_.beat == chief_note::ended || now - alive_ < patience_) return change::none;
-  is_lost_ = true;
-  return change::lost;
+  const auto silence = now - alive_;
+  if (last_.beat == chief_note::ended)
+    return silence <= 2 * heartbeat_ || std::exchange(has_ended_, true) ? change::none : change::ended;
+  return silence < heartbeat_ * 3 / 2 || std::exchange(is_lost_, true) ? change::none : change::lost;
 }
 
 PINION_DECL void chief_watch::could_not_look(time now) {
-  if (!is_lost_) alive_ = now;
+  if (!is_lost_ && last_.beat != chief_note::ended) alive_ = now;
 }
 
 }}}  // namespace pinion::v0::train

@@ -196,7 +196,6 @@ class monitored_training_session {
   void launch_watch();
   void watch_chief(session& on, coordinator& with);
   void tell_of(chief_watch::change now, const chief_watch& chief) const;
-  void tell_of_end(const std::optional<chief_note>& sign, chief_watch::time& since) const;
   std::string without_chief() const;
   bool waits_for_lost_chief() const;
   void throw_if_given_up();

@@ -382,12 +382,9 @@ PINION_DECL void monitored_training_session::watch_chief(session& on, coordinato
   chief_watch chief(o_.heartbeat);
   chief_is_lost_ = false;
   auto next_word = chief_watch::clock::now();
-  auto ended_since = chief_watch::time::max();  // and once that is told, min()
   while (!with.wait_for_stop(o_.heartbeat / 4)) {
     try {
-      const auto sign = sign_->look(on);
-      tell_of(chief.see(sign, chief_watch::clock::now()), chief);
-      tell_of_end(sign, ended_since);
+      tell_of(chief.see(sign_->look(on), chief_watch::clock::now()), chief);
     } catch (const error&) {
       chief.could_not_look(chief_watch::clock::now());
     }
@@ -421,20 +418,8 @@ PINION_DECL void monitored_training_session::tell_of(chief_watch::change now, co
   if (now == chief_watch::change::back)
     say(fmt::format("the chief, {}, is back after {:.1f} s", chief.name(),
                     std::chrono::duration<double>(chief.silence(chief_watch::clock::now())).count()));
-}
-
-// At the end of training all end together. A worker that still trains two heartbeats later was left by its chief.
-inline void monitored_training_session::tell_of_end(const std::optional<chief_note>& sign,
-                                                    chief_watch::time& since) const {
-  const auto now = chief_watch::clock::now();
-  if (!sign || sign->beat != chief_note::ended)
-    since = chief_watch::time::max();
-  else if (since == chief_watch::time::max())
-    since = now;
-  else if (since != chief_watch::time::min() && now - since > 2 * o_.heartbeat) {
-    since = chief_watch::time::min();
-    say(fmt::format("the chief, {}, has ended: {}", sign->name, without_chief()));
-  }
+  if (now == chief_watch::change::ended)
+    say(fmt::format("the chief, {}, has ended: {}", chief.name(), without_chief()));
 }
 
 // Waits for a lost chief, after a step that took too long because of that. Returns true if it is back.
