@@ -394,19 +394,45 @@ TEST_CASE("F2: when the way to a peer goes down, its runs fail with its name, an
   from->send(m.key(2), m.value(2, 100));  // to nobody
 }
 
-TEST_CASE(
-    "F2: when the way by which a peer sends has fallen silent, runs that wait for its values fail with its name") {
+TEST_CASE("F2: when the way by which a peer sends is gone and the peer lives, runs that had begun fail with its name") {
   market m;
   const auto old_way = std::make_shared<const guest>(guest{7, ps_task(0), m.a->me.incarnation});
-  const error silent(errc::unavailable, "the client has been silent too long");
+  const error broken(errc::unavailable, "the client has gone");
   m.begin(*m.b);
   m.begin(*m.a)->send(m.key(1), m.value(1, 100));  // by its present way
-  m.world.run_for(10s);
+  m.world.run_for(1s);
   m.begin(*m.b, run_2);
-  m.b->values.gone(old_way, silent);
+  m.b->values.gone(old_way, broken);
+  CHECK(m.failures.empty());
+  m.world.run_for(1s);
   CHECK(m.failures == texts{"unavailable in " + ps_task(0)});  // of the first run alone
-  m.b->values.gone(old_way, silent);
+  m.b->values.gone(old_way, broken);
+  m.world.run_for(1s);
   CHECK(m.failures.size() == 1);
+}
+
+TEST_CASE("F2: a value that was lost with its connection right after its sender's part had ended is not awaited") {
+  market m;
+  const auto to = m.begin(*m.b);
+  m.receive(*to, 1);
+  m.begin(*m.a);
+  m.a->values.end(run_1);  // the value is on its way, and nobody in its task waits for anything
+  m.b->values.gone(std::make_shared<const guest>(guest{7, ps_task(0), m.a->me.incarnation}),
+                   error(errc::unavailable, "Connection reset by peer"));
+  m.world.run_for(1s);
+  CHECK(m.failures == texts{"unavailable in " + ps_task(0)});
+}
+
+TEST_CASE("F2: the runs of a peer that has died with its connections are told by the channel to it, once") {
+  market m;
+  m.begin(*m.b);
+  m.world.cut(host_of(ps_task(0)), host_of(worker_task(0)));
+  m.b->values.gone(std::make_shared<const guest>(guest{7, ps_task(0), m.a->me.incarnation}),
+                   error(errc::unavailable, "Connection reset by peer"));
+  m.world.run_for(500ms);
+  CHECK(m.failures.empty());
+  m.world.run_for(10s);
+  CHECK(m.failures == texts{"unavailable in " + ps_task(0)});
 }
 
 TEST_CASE("V2: after a lost connection the credit is whole again") {

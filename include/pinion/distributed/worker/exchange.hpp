@@ -6,10 +6,9 @@
 //   3. A value for a run that has not begun waits for it, but only for options.patience, and of one task wait no more
 //      than options.early. A run of which more would wait keeps none, and fails when it begins. [V5]
 //   4. Memory for a value is taken when its run wants a value of its key, dtype and shape, or has not begun. [V7]
-//   5. When the channel to a peer goes down, every run in which the peer takes part fails; when the one from it is
-//   gone,
-//      those of some seconds do. A value may have been on the way, and its sender need not care: its part of the run
-//      may have ended with it. [F2]
+//   5. When the channel to a peer goes down, every run in which the peer takes part fails; when the one from a peer
+//      that lives is gone, those do that began before its next. A value may have been on the way, and its sender need
+//      not care: its part of the run may have ended with it. [F2]
 #pragma once
 
 #include <deque>
@@ -77,7 +76,8 @@ class exchange final : public value_carrier {
   // Returns the number of values that wait here to be pulled.
   std::size_t offered() const;
 
-  // Forgets the credit account of a client that is gone, and fails the runs that may wait for its values.
+  // Forgets the credit account of a client that is gone, and fails the runs that may wait for its values once the
+  // client has answered, as a task, on the channel to it. In the network's thread.
   void gone(const rpc::guest_ref& who, const error& why);
 
   // Is this a task of the cluster?
@@ -173,6 +173,8 @@ class exchange final : public value_carrier {
   entry take(const run_id& run);
   void fail(const run_id& run, const error& why);
   void lost(const std::string& task, const error& why);
+  // Fails the runs with a peer that began no later than `until`, and before the peer sent by the channel that it has.
+  void fail_runs_with(const std::string& peer, time_point until, const error& why);
   // Requires, for the next two: the lock is held. Takes note of the runs with a peer that it concerns.
   template <class Which>
   std::vector<std::function<void(const error&)>> runs_with(const std::string& peer, const Which& concerns) {

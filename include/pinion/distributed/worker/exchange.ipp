@@ -107,17 +107,32 @@ PINION_DECL std::size_t exchange::offered() const {
 }
 
 PINION_DECL void exchange::gone(const rpc::guest_ref& who, const error& why) {
-  const bool lives = detail::is_up(peers_, *who);
-  std::unique_lock hold(mutex_);
-  accounts_.erase(who->channel);
-  if (!lives) return;  // the channel to it tells its runs, or has told them
-  // The peer may have come by a new channel meanwhile: a run that began after that gets its values there. And where the
-  // peer itself has just died, or came back as another, the channel to it is about to tell that.
-  const auto anew = pushes_since(who->name), old = net_.now() - std::chrono::seconds(5);
-  const auto concerned = runs_with(who->name, [&](const entry& r) { return r.born <= anew && r.born <= old; });
-  hold.unlock();
-  const error lost(errc::unavailable, "lost the connection by which " + who->name + " sends values: " + why.sentence());
-  for (const auto& failed : concerned) failed(error(lost).in_task(who->name));
+  {
+    std::lock_guard hold(mutex_);
+    accounts_.erase(who->channel);
+  }
+  if (!detail::is_up(peers_, *who)) return;  // the channel to it tells its runs, or has told them
+  // Where the peer itself has just died, or came back as another, the channel to it is about to tell that. Where it
+  // answers, it lives, and what was on its way is lost.
+  error lost(errc::unavailable, "lost the connection by which " + who->name + " sends values: " + why.sentence());
+  lost.in_task(who->name);
+  peers_.way_to(who->name)->request(rpc::lane::control, rpc::ping_method, rpc::message(),
+                                    {.open =
+                                         [this, lost, since = net_.now()](const rpc::envelope&) {
+                                           fail_runs_with(lost.task(), since, lost);
+                                           return nullptr;
+                                         },
+                                     .failed = [](const error&) {}});
+}
+
+PINION_DECL void exchange::fail_runs_with(const std::string& peer, time_point until, const error& why) {
+  std::vector<std::function<void(const error&)>> concerned;
+  {
+    std::lock_guard hold(mutex_);
+    const auto last = std::min(pushes_since(peer), until);
+    concerned = runs_with(peer, [&](const entry& r) { return r.born <= last; });
+  }
+  for (const auto& failed : concerned) failed(why);
 }
 
 PINION_DECL time_point exchange::pushes_since(const std::string& peer) const {
