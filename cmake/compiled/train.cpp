@@ -34,6 +34,7 @@
 #include <pinion/train/optimizers/schedules.ipp>
 #include <pinion/train/optimizers/slots.ipp>
 #include <pinion/train/queue_runner.ipp>
+#include <pinion/train/replicas/replica_entry.ipp>
 #include <pinion/train/replicas/replica_summaries.ipp>
 #include <pinion/train/replicas/ssp.ipp>
 #include <pinion/train/replicas/sync_replicas.ipp>

@@ -409,23 +409,26 @@ struct way_in {
 };
 const texts lost_ps{"unavailable in " + ps_task(0)};
 
-TEST_CASE("F2: when the way by which a peer sends is gone, runs that wait for its values fail with its name") {
+TEST_CASE("F2: when the way by which a peer sends is gone and the peer lives, runs that had begun fail with its name") {
   market m;
   m.b->values.gone(m.b->last_guest, error(errc::unavailable, "the connection broke"));
   way_in old(m, 7);
   m.begin(*m.b);
+  m.world.run_for(1ms);
   old.break_down();
   const way_in anew(m, 8);
   m.begin(*m.b, run_2);
-  m.b->values.sweep();
-  CHECK(m.failures.empty());  // the channel to the peer may be about to tell more
-  for (int i = 0; i < 10; ++i) m.world.run_for(1s), m.b->values.sweep();
-  CHECK(m.failures == lost_ps);  // of the first run alone, and once
+  m.world.run_for(1s);
+  CHECK(m.failures == lost_ps);  // of the first run alone
+  old.break_down();
+  m.world.run_for(1s);
+  CHECK(m.failures.size() == 1);
 }
 
 TEST_CASE("F2: a run that began while a peer had no way to send fails, if it awaits a value of it and none comes") {
   market m;
   m.b->values.gone(m.b->last_guest, error(errc::unavailable, "the connection fell silent"));
+  m.world.run_for(100ms);
   const auto to = m.begin(*m.b);
   m.begin(*m.b, run_2);  // awaits nothing
   m.receive(*to, 1);
@@ -444,6 +447,30 @@ TEST_CASE("F2: a run waits for as long as its peer computes while the way from i
   m.receive(*to, 1);
   for (int i = 0; i < 100; ++i) m.world.run_for(1s), m.b->values.sweep();
   CHECK(m.failures.empty());
+}
+
+TEST_CASE("F2: a value that was lost with its connection right after its sender's part had ended is not awaited") {
+  market m;
+  const auto to = m.begin(*m.b);
+  m.receive(*to, 1);
+  m.begin(*m.a);
+  m.a->values.end(run_1);  // the value is on its way, and nobody in its task waits for anything
+  m.b->values.gone(std::make_shared<const guest>(guest{7, ps_task(0), m.a->me.incarnation}),
+                   error(errc::unavailable, "Connection reset by peer"));
+  m.world.run_for(1s);
+  CHECK(m.failures == lost_ps);
+}
+
+TEST_CASE("F2: the runs of a peer that has died with its connections are told by the channel to it, once") {
+  market m;
+  m.begin(*m.b);
+  m.world.cut(host_of(ps_task(0)), host_of(worker_task(0)));
+  m.b->values.gone(std::make_shared<const guest>(guest{7, ps_task(0), m.a->me.incarnation}),
+                   error(errc::unavailable, "Connection reset by peer"));
+  m.world.run_for(500ms);
+  CHECK(m.failures.empty());
+  m.world.run_for(10s);
+  CHECK(m.failures == texts{"unavailable in " + ps_task(0)});
 }
 
 TEST_CASE("V2: after a lost connection the credit is whole again") {

@@ -100,6 +100,22 @@ TEST_CASE("workers in step whose chief does not come back end, in time, with a s
   CHECK(other.result() == 1);
 }
 
+TEST_CASE("workers in step go on at once without one that is killed, by name, and meet it again") {
+  training t{.how = "sync", .workers = 3};
+  t.start();
+  training::kill(t.worker[2]);
+  for (const std::size_t left : {0u, 1u}) {
+    const std::string line = t.worker[left]->line_with("without replica ");
+    INFO(line);
+    CHECK(line.starts_with(name_of("worker", static_cast<int>(left)) + " goes on at barrier 'sync_replicas/barrier' "));
+    CHECK(line.find(" (" + name_of("worker", 2) + "), which is lost: ") != line.npos);
+    CHECK(t.worker[left]->line_with("now at step ") != "");
+  }
+  t.start_worker(2);
+  CHECK(t.worker[0]->line_with(" meets replica ").find("(" + name_of("worker", 2) + ") again") != std::string::npos);
+  CHECK(t.worker[2]->line_with("now at step ") != "");
+}
+
 TEST_CASE("a chief that ends is missed by nobody") {
   training t{.last_step = 300};
   t.start();

@@ -62,6 +62,13 @@ TEST_CASE("an address of another machine is refused") {
              Catch::StartsWith("invalid_argument: cannot listen on 192.0.2.1:0: "));
 }
 
+TEST_CASE("a heartbeat that no peer would take is refused") {
+  const auto ms = GENERATE(0, 60'001);
+  CHECK(refusal({{"local", {"127.0.0.1:0"}}}, {.config = {.heartbeat = std::chrono::milliseconds(ms)}}) ==
+        "invalid_argument: a server's heartbeat is 1 ms to 60 s, not " + std::to_string(ms) +
+            " ms (server_config.heartbeat)");
+}
+
 TEST_CASE("a host name that nobody knows is refused") {
   CHECK_THAT(refusal({{"local", {"no-such-host.invalid:0"}}}, {.security = {.key = "a secret of sixteen bytes"}}),
              Catch::StartsWith("invalid_argument: cannot listen on no-such-host.invalid:0: "));

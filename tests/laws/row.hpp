@@ -19,8 +19,8 @@ namespace laws {
 using namespace pinion;
 
 // What stands at an input: numbers in [low, high], bools, indices in [0, high), a variable that holds numbers, numbers
-// of which each row adds up to 1, or the handle of a resource.
-enum class role { number, mask, index32, index64, state, distribution, handle };
+// of which each row adds up to 1, texts, or the handle of a resource.
+enum class role { number, mask, index32, index64, state, distribution, text, handle };
 struct input {
   shape extent;
   role is = role::number;
@@ -163,6 +163,7 @@ inline dtype type_of(const sample& s, const input& i, dtype key) {
     case role::mask: return dtype::boolean;
     case role::index32: return dtype::int32;
     case role::index64: return dtype::int64;
+    case role::text: return dtype::string;
     default: return s.numbers.value_or(key);
   }
 }

@@ -87,6 +87,17 @@ TEST_CASE("a chief has ended for those who still look two heartbeats after it sa
   CHECK(w.until(change::ended) == 2250ms);
 }
 
+TEST_CASE("a wait for something else begins with quick attempts again") {
+  std::vector<std::chrono::milliseconds> pauses;
+  tr::patience waits(
+      1h, [](const std::string&) {}, [&](std::chrono::milliseconds pause) { pauses.push_back(pause); });
+  for (int i = 0; i < 6; ++i) waits.pause("tasks");
+  CHECK(pauses.back() == 1s);
+  waits.begin_anew();
+  waits.pause("the chief");
+  CHECK(pauses.back() == 50ms);
+}
+
 TEST_CASE("a wait is told of within two seconds, then every ten or so, and ends at its limit") {
   std::vector<std::string> said;
   tr::patience::clock::time_point now{};

@@ -137,6 +137,32 @@ TEST_CASE("a checkpoint that finds no room is told of, and training goes on; the
   CHECK(said.all.back() == "saved checkpoint " + dir.path("model-7"));
 }
 
+TEST_CASE("of a save that failed it is said when the next is tried: at the step, or the time, that comes first") {
+  temporary_folder dir;
+  model m;
+  lines said;
+  auto o = every_step(dir.path(), said);
+  o.retry_secs = 10;
+  o.in_background = false;
+  std::string when = "at step 7, or in 10 s if that is sooner";
+  SECTION("saves by steps") {
+    o.save_steps = 7;
+  }
+  SECTION("saves by time") {
+    o.save_steps.reset();
+    o.save_secs = 2;
+    when = "in 2 s";
+  }
+  SECTION("saves that are due later than it is tried again") {
+    o.save_steps.reset();
+    o.save_secs = 600;
+    when = "in 10 s";
+  }
+  const file_limit full(4000);
+  tr::monitored_training_session sess{with(o)};
+  CHECK(said.all.back().ends_with("; training goes on, and a save is tried again " + when));
+}
+
 TEST_CASE("a save that failed is tried again before the next is due") {
   temporary_folder dir;
   model m;

@@ -66,6 +66,8 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   // nothing is served after that.
   void stop(const error& why, std::function<void()> stopped = {});
 
+  // Is a client of that name there? In the network's thread.
+  bool serves(const std::string& name) const;
   // The number of clients, and the bytes of answers that they have not yet taken. In the network's thread.
   int clients() const { return static_cast<int>(clients_.size()); }
   std::uint64_t bytes_waiting() const;

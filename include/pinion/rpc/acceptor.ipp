@@ -32,6 +32,10 @@ PINION_DECL bool acceptor::has_sent_all() const {
                      [&](const auto& c) { return lane_has(c.second.lanes[0]) && lane_has(c.second.lanes[1]); });
 }
 
+PINION_DECL bool acceptor::serves(const std::string& name) const {
+  return std::any_of(clients_.begin(), clients_.end(), [&](const auto& c) { return c.second.who->name == name; });
+}
+
 PINION_DECL std::uint64_t acceptor::bytes_waiting() const {
   std::uint64_t sum = 0;
   for (const auto& [id, c] : clients_)

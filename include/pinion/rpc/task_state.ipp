@@ -1,6 +1,7 @@
 // Bodies of <pinion/rpc/task_state.hpp>.
 #pragma once
 
+#include <pinion/base/seconds_text.hpp>
 #include <pinion/rpc/task_state.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
@@ -32,8 +33,7 @@ PINION_DECL std::string to_string(const task_view& v) {
 }
 
 PINION_DECL std::string seconds(duration d) {
-  const auto tenths = std::chrono::duration_cast<std::chrono::milliseconds>(d).count() / 100;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+  return seconds_text(d);
 }
 
 }}}  // namespace pinion::v0::rpc

@@ -61,18 +61,18 @@ class barrier final : public meeting<waiting_commits, barrier_counters> {
     std::int64_t step, replica;
     bool ended;
   };
-  // Registers a replica, which may be back after it left. `wanted` is its number, or -1 for any that is free. Returns
-  // the step that it has to work on, its number, and whether training has ended.
-  place enter(std::int64_t wanted) {
+  // Registers a replica of a task, which may be back after it left. `wanted` is its number, or -1 for any that is free.
+  // Returns the step that it has to work on, its number, and whether training has ended.
+  place enter(std::int64_t wanted, const std::string& task) {
     std::lock_guard hold(mutex_);
-    const std::int64_t replica = members_.enter(wanted, who_waits());
+    const std::int64_t replica = let_in(wanted, task);
     return {step_, replica, ended_};
   }
   // Reports that a replica's gradients of a step have arrived at the accumulators under this ticket. `done` gets
   // out_of_range where training has ended.
   void commit(std::int64_t replica, std::int64_t ticket, std::int64_t step, cancellation* stop, committed done) {
     change([&](calls& later) {
-      members_.hear(replica);
+      hear(replica);
       if (ended_) {
         later.push_back([done, e = training_ended()] { done(e); });
         return;
@@ -136,6 +136,7 @@ class barrier final : public meeting<waiting_commits, barrier_counters> {
     if (round_.empty() || sealed_) return {};
     return opened_;
   }
+  bool waits_for(std::int64_t, std::int64_t) const override { return !sealed_ && !full(); }
   // Adds a gradient to the round. A second push under the same ticket replaces the first.
   void join_round(std::int64_t replica, std::int64_t ticket) {
     if (round_.empty()) opened_ = time::now();

@@ -36,11 +36,11 @@ class clock final : public meeting<waiting_ticks, clock_counters> {
 
   bool agrees(std::int64_t total) const { return total == members_.total(); }
 
-  // Registers a replica, which may be back after it left, and returns its number. Its clock is set to that of the
-  // slowest other replica, if it is behind.
-  std::int64_t enter(std::int64_t wanted) {
+  // Registers a replica of a task, which may be back after it left, and returns its number. Its clock is set to that of
+  // the slowest other replica, if it is behind.
+  std::int64_t enter(std::int64_t wanted, const std::string& task) {
     std::lock_guard hold(mutex_);
-    const std::int64_t slowest = this->slowest(), replica = members_.enter(wanted, who_waits());
+    const std::int64_t slowest = this->slowest(), replica = let_in(wanted, task);
     at(replica) = std::max(at(replica), slowest);
     return replica;
   }
@@ -49,7 +49,7 @@ class clock final : public meeting<waiting_ticks, clock_counters> {
     change([&](calls& later) {
       const bool back = !members_.is_live(replica);
       const std::int64_t before = slowest();
-      members_.hear(replica);
+      hear(replica);
       if (back) at(replica) = std::max(at(replica), before);
       ++at(replica);
       ++counters_.steps;
@@ -81,6 +81,10 @@ class clock final : public meeting<waiting_ticks, clock_counters> {
   std::optional<time::time_point> waits_since() const override {
     if (who_waits().empty()) return {};
     return first_waits_since_;
+  }
+  bool waits_for(std::int64_t waiting, std::int64_t other) const override {
+    const auto clock_of = [this](std::int64_t r) { return clocks_[static_cast<std::size_t>(r)]; };
+    return clock_of(waiting) - clock_of(other) > waiting_.at(waiting)->bound;
   }
   std::int64_t& at(std::int64_t replica) { return clocks_[static_cast<std::size_t>(replica)]; }
   // The least clock of the replicas that have not left; with none left, the greatest clock.

@@ -1,8 +1,9 @@
-// One worker of a cluster as a process of its own, which trains; worker 0 is the chief. It says what its session says,
-// "now at step N" now and then, and "ended" when training has.
+// One worker of a cluster as a process of its own, which trains; worker 0 is the chief. It says what its session
+// and the library say, "now at step N" now and then, and "ended" when training has.
 //
 //   training_task <task> <async or sync> <folder, or -> <last step> <ms it waits for others> <ms of a step, or 0>
 //                 <job>/<task>=<host:port> ...
+#include <pinion/base/log.hpp>
 #include <pinion/pinion.hpp>
 
 #include <sys/prctl.h>
@@ -63,6 +64,7 @@ int main(int count, char** arguments) try {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int task = std::atoi(arguments[1]);
   const std::string how = arguments[2], folder = arguments[3];
+  pn::set_log([](const pn::log_line& line) { say(line.task + " " + line.text); });
   const auto cluster = cluster_of(arguments + 7, arguments + count);
   pn::server server(cluster, {.job = "worker", .task = task, .config = {.heartbeat = heartbeat}});
   train(cluster, task, how == "sync",

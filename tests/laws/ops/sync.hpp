@@ -14,7 +14,8 @@ inline std::vector<row> sync_rows() {
   const auto barrier = plain({{"replicas_to_aggregate", std::int64_t{1}}, {"total_num_replicas", std::int64_t{2}}});
   const auto clock = plain({{"total_num_replicas", std::int64_t{2}}});
   const input one{{}, index64, 0, 5}, several{{4}, index64, 0, 5};
-  const any_tensor n = random_value({}, one, dtype::int64, 1);
+  const input task{{}, text};
+  const any_tensor n = random_value({}, one, dtype::int64, 1), name = random_value({}, task, dtype::int64, 1);
 
   struct meeting {
     std::string_view resource;
@@ -66,20 +67,22 @@ inline std::vector<row> sync_rows() {
       on(at_accumulator, "AccumulatorSetStep", {one}, none, {{{f({})}, "the step is int64"}}),
       kind("ReplicaBarrier", barrier,
            {{"replicas_to_aggregate", std::int64_t{0}}, {"total_num_replicas", std::int64_t{2}}}, "not 0 of 2"),
-      on(at_barrier, "BarrierEnter", {one}, none, {{{f({})}, "the replica is int64"}}),
+      on(at_barrier, "BarrierEnter", {one, task}, none,
+         {{{f({}), name}, "the replica is int64"}, {{n, n}, "the task's name is a string"}}),
       on(at_barrier, "BarrierCommit", {one, one, one}, none,
          {{{f({}), n, n}, "the replica is int64"}, {{n, n, f({})}, "the step is int64"}}),
       on(at_barrier, "BarrierTake", {}, none),
       on(at_barrier, "BarrierAdvance", {one}, none, {{{f({})}, "the step is int64"}}),
       on(at_barrier, "BarrierStop", {}, none),
       on(at_barrier, "BarrierLeave", {one}, none, {{{f({})}, "the replica is int64"}}),
-      on(at_barrier, "BarrierExpire", {}, {{"patience_ms", std::int64_t{5}}}),
+      on(at_barrier, "BarrierExpire", {one}, {{"patience_ms", std::int64_t{5}}}, {{{f({})}, "the replica is int64"}}),
       on(at_barrier, "BarrierCounts", {}, none),
       kind("ReplicaClock", clock, {{"total_num_replicas", std::int64_t{0}}}, "the clocks of 0 replicas"),
-      on(at_clock, "ClockEnter", {one}, none, {{{f({})}, "the replica is int64"}}),
+      on(at_clock, "ClockEnter", {one, task}, none,
+         {{{f({}), name}, "the replica is int64"}, {{n, n}, "the task's name is a string"}}),
       on(at_clock, "ClockTick", {one}, {{"bound", std::int64_t{1}}}, {{{f({})}, "the replica is int64"}}),
       on(at_clock, "ClockLeave", {one}, none, {{{f({})}, "the replica is int64"}}),
-      on(at_clock, "ClockExpire", {}, {{"patience_ms", std::int64_t{5}}}),
+      on(at_clock, "ClockExpire", {one}, {{"patience_ms", std::int64_t{5}}}, {{{f({})}, "the replica is int64"}}),
       on(at_clock, "ClockCounts", {}, none),
   };
 }

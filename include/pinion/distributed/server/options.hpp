@@ -28,7 +28,7 @@ struct server_config {
   any_placer placer = {};    // places the nodes of sessions that target this task
   gpu_options gpu = {};      // which of the machine's GPUs the task has, and how much of their memory
   std::vector<sim::accelerator> simulated = {};   // simulated accelerators, and then no GPUs: /gpu:0, /gpu:1, ...
-  std::chrono::milliseconds heartbeat{1000};      // a peer silent for two of them is dead; at most 60 s
+  std::chrono::milliseconds heartbeat{1000};      // a peer silent for two of them is dead; 1 ms to 60 s
   std::uint64_t credit = std::uint64_t{4} << 20;  // most bytes of values pushed to one peer and not yet taken there
   security_options security = {};                 // used where server_options give none
   server_limits limits = {};                      // the most that clients may ask of the task

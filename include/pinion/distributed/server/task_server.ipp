@@ -350,6 +350,7 @@ PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) 
   calls_.drop(who->channel);
   const error lost(errc::cancelled, "its client is gone: " + why.sentence());
   worker_.forget_owner(who->channel, lost);
+  if (!who->name.empty() && !door_->serves(who->name)) worker_.tell_lost(who->name, why);
   const auto at = sessions_of_.find(who->channel);
   if (at == sessions_of_.end()) return;
   for (const auto handle : at->second) let_go(master_->close(handle, lost));

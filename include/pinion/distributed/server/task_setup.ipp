@@ -70,6 +70,10 @@ PINION_DECL runtime::task_options task_options_of(const server_options& options,
 
 PINION_DECL rpc::channel_options way_options_of(const server_options& options, const rpc::identity& me,
                                                 std::shared_ptr<rpc::traffic> traffic) {
+  const auto beat = options.config.heartbeat;
+  if (beat < std::chrono::milliseconds(1) || beat > rpc::longest_heartbeat)
+    throw error(errc::invalid_argument, "a server's heartbeat is 1 ms to 60 s, not " + std::to_string(beat.count()) +
+                                            " ms (server_config.heartbeat)");
   return {.me = me, .heartbeat = options.config.heartbeat, .allowed = {}, .traffic = std::move(traffic)};
 }
 

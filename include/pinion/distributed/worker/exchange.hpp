@@ -6,10 +6,10 @@
 //   3. A value for a run that has not begun waits for it, but only for options.patience, and of one task wait no more
 //      than options.early. A run of which more would wait keeps none, and fails when it begins. [V5]
 //   4. Memory for a value is taken when its run wants a value of its key, dtype and shape, or has not begun. [V7]
-//   5. When the channel to a peer goes down, every run in which the peer takes part fails. So does a run when the
-//      channel from a peer goes, or is missing while the run awaits a value of it; but the channel to the peer may tell
-//      first, and better. A value may have been on the way, and its sender need not care: its part of the run may have
-//      ended with it. [F2]
+//   5. When the channel to a peer goes down, every run in which the peer takes part fails. When the one from a peer
+//   that
+//      lives is gone, those do that began before its next, and so do those that await a value and have seen none. The
+//      value may have been on the way, and its sender need not care: its part of the run may have ended with it. [F2]
 #pragma once
 
 #include <deque>
@@ -80,7 +80,8 @@ class exchange final : public value_carrier {
 
   // Takes note of a client, by whose channel values may come.
   void came(const rpc::guest_ref& who);
-  // Forgets the credit account of a client that is gone, and doubts the runs that may wait for its values.
+  // Forgets the credit account of a client that is gone, and fails the runs that may wait for its values once the
+  // client has answered, as a task, on the channel to it. In the network's thread.
   void gone(const rpc::guest_ref& who, const error& why);
 
   // Is this a task of the cluster?
@@ -105,13 +106,6 @@ class exchange final : public value_carrier {
   std::unique_ptr<rpc::incoming> credited(const rpc::envelope& e, const rpc::guest_ref& from);
 
  private:
-  // Why a value that a run awaits will not come, unless its sender turns out to be lost altogether.
-  struct doubt {
-    std::string peer;
-    std::uint64_t incarnation = 0;
-    std::string why;
-    time_point since{};
-  };
   struct entry {
     std::shared_ptr<remote_rendezvous> meet;
     bool begun = false;
@@ -120,8 +114,7 @@ class exchange final : public value_carrier {
     std::function<void(const error&)> failed;
     std::shared_ptr<const awaited_values> awaited;  // null: everything
     std::map<std::string, std::size_t> early;       // how many values came before it began, by task
-    std::optional<doubt> doubted;
-    bool has_lost = false;   // a peer, and was told
+    bool has_lost = false;                          // a peer, and was told
     std::string overrun_by;  // the task of which too many came: the run will not begin, and keeps none of them
   };
   // Counts of what a task has sent for runs that have not begun.
@@ -181,10 +174,19 @@ class exchange final : public value_carrier {
   entry take(const run_id& run);
   void fail(const run_id& run, const error& why);
   void lost(const std::string& task, const error& why);
-  // Doubts the runs that have awaited a value for some seconds without a channel by which it could come.
-  void doubt_unreachable();
-  // Fails the runs that are doubted for a while, and whose peer lives.
-  void fail_doubted();
+  // Requires: the lock is held. Takes note of the runs with a peer that it concerns.
+  template <class Which>
+  std::vector<std::function<void(const error&)>> runs_with(const std::string& peer, const Which& concerns) {
+    std::vector<std::function<void(const error&)>> found;
+    for (auto& [run, r] : runs_)
+      if (r.begun && r.peers.contains(peer) && concerns(r) && !std::exchange(r.has_lost, true))
+        found.push_back(r.failed);
+    return found;
+  }
+  // Fails the runs with a peer that began no later than `until`, and before the channel came that the peer has.
+  void fail_runs_with(const std::string& peer, time_point until, const error& why);
+  // Fails the runs that have awaited a value for some seconds without a channel by which it could come.
+  void fail_unreachable();
   // Since when a peer has a channel to this task; time_point::max() if it has none. Requires: the lock is held.
   time_point sends_since(const std::string& peer) const;
   void expect_of_cluster(const rpc::guest& from) const;

@@ -35,8 +35,10 @@ inline bool is_up(peers& others, const std::string& task, std::uint64_t incarnat
   return way->up() && way->incarnation() == incarnation;
 }
 
-// How long a run is doubted before it fails: the channel to the peer may be about to tell that the peer is lost.
-inline constexpr rpc::duration doubt_lasts = std::chrono::milliseconds(500);
+inline error lost_way(const std::string& peer, const std::string& why) {
+  return error(errc::unavailable, "lost the connection by which " + peer + " sends values: " + why).in_task(peer);
+}
+
 // How long after the beginning of a run the channel from a peer may be missing: the peer begins its part later.
 inline constexpr rpc::duration way_may_miss = std::chrono::seconds(2);
 
@@ -97,8 +99,7 @@ PINION_DECL void exchange::sweep() {
     std::erase_if(buried_, [&](const auto& of) { return net_.now() - of.second.last > options_.patience; });
   }
   for (const auto& meet : late) meet->abort(error(errc::cancelled, "the run never began here"));
-  doubt_unreachable();
-  fail_doubted();
+  fail_unreachable();
 }
 
 PINION_DECL std::size_t exchange::runs() const {
@@ -114,24 +115,56 @@ PINION_DECL std::size_t exchange::offered() const {
 }
 
 PINION_DECL void exchange::came(const rpc::guest_ref& who) {
-  if (!knows(who->name)) return;
+  if (!knows(who->name)) return;  // it sends no values
   std::lock_guard hold(mutex_);
   ways_in_[who->name].emplace(who->channel, net_.now());
 }
 
 PINION_DECL void exchange::gone(const rpc::guest_ref& who, const error& why) {
-  std::lock_guard hold(mutex_);
-  accounts_.erase(who->channel);
-  const auto ways = ways_in_.find(who->name);
-  if (ways == ways_in_.end() || ways->second.erase(who->channel) == 0) return;
-  if (ways->second.empty()) ways_in_.erase(ways);
-  // The peer may have come by a new channel meanwhile: a run that began after that gets its values there.
-  const auto anew = sends_since(who->name);
-  for (auto& [run, r] : runs_) {
-    const auto peer = r.peers.find(who->name);
-    if (r.begun && !r.doubted && peer != r.peers.end() && peer->second == who->incarnation && r.born <= anew)
-      r.doubted = {who->name, who->incarnation, why.sentence(), net_.now()};
+  {
+    std::lock_guard hold(mutex_);
+    accounts_.erase(who->channel);
+    if (const auto ways = ways_in_.find(who->name); ways != ways_in_.end()) ways->second.erase(who->channel);
   }
+  if (!detail::is_up(peers_, who->name, who->incarnation))
+    return;  // the channel to it tells its runs, or has told them
+  // Where the peer itself has just died, or came back as another, the channel to it is about to tell that. Where it
+  // answers, it lives, and what was on its way is lost.
+  const auto lost = detail::lost_way(who->name, why.sentence());
+  way_to(who->name)->request(rpc::lane::control, rpc::ping_method, rpc::message(),
+                             {.open =
+                                  [this, lost, since = net_.now()](const rpc::envelope&) {
+                                    fail_runs_with(lost.task(), since, lost);
+                                    return nullptr;
+                                  },
+                              .failed = [](const error&) {}});
+}
+
+PINION_DECL void exchange::fail_runs_with(const std::string& peer, time_point until, const error& why) {
+  std::vector<std::function<void(const error&)>> concerned;
+  {
+    std::lock_guard hold(mutex_);
+    const auto last = std::min(sends_since(peer), until);
+    concerned = runs_with(peer, [&](const entry& r) { return r.born <= last; });
+  }
+  for (const auto& failed : concerned) failed(why);
+}
+
+PINION_DECL void exchange::fail_unreachable() {
+  std::vector<std::pair<run_id, incarnations::value_type>> waiting;
+  {
+    std::lock_guard hold(mutex_);
+    for (const auto& [run, r] : runs_) {
+      const auto limit = r.born + detail::way_may_miss;
+      if (!r.begun || r.has_lost || net_.now() < limit) continue;
+      const auto key = r.meet->missing();
+      const auto peer = r.peers.find(key.empty() ? std::string_view() : task_of_device(runtime::source_of(key)));
+      if (peer != r.peers.end() && sends_since(peer->first) > limit) waiting.emplace_back(run, *peer);
+    }
+  }
+  for (const auto& [run, peer] : waiting)
+    if (detail::is_up(peers_, peer.first, peer.second))
+      fail(run, detail::lost_way(peer.first, "there was none when the run began"));
 }
 
 PINION_DECL time_point exchange::sends_since(const std::string& peer) const {
@@ -139,31 +172,6 @@ PINION_DECL time_point exchange::sends_since(const std::string& peer) const {
   if (const auto ways = ways_in_.find(peer); ways != ways_in_.end())
     for (const auto& [channel, since] : ways->second) first = std::min(first, since);
   return first;
-}
-
-PINION_DECL void exchange::doubt_unreachable() {
-  std::lock_guard hold(mutex_);
-  for (auto& [run, r] : runs_) {
-    const auto limit = r.born + detail::way_may_miss;
-    if (!r.begun || r.doubted || net_.now() < limit) continue;
-    const auto peer = r.peers.find(task_of_device(runtime::source_of(r.meet->missing())));
-    if (peer != r.peers.end() && sends_since(peer->first) > limit)
-      r.doubted = {peer->first, peer->second, "it had none when the run began", net_.now()};
-  }
-}
-
-PINION_DECL void exchange::fail_doubted() {
-  std::vector<std::pair<run_id, doubt>> ripe;
-  {
-    std::lock_guard hold(mutex_);
-    for (const auto& [run, r] : runs_)
-      if (r.doubted && !r.has_lost && net_.now() - r.doubted->since >= detail::doubt_lasts)
-        ripe.emplace_back(run, *r.doubted);
-  }
-  for (const auto& [run, d] : ripe)
-    if (detail::is_up(peers_, d.peer, d.incarnation))  // otherwise the channel to it tells its runs, or has told them
-      fail(run, error(errc::unavailable, "lost the connection by which " + d.peer + " sends values: " + d.why)
-                    .in_task(d.peer));
 }
 
 PINION_DECL std::shared_ptr<rpc::channel> exchange::way_to(std::string_view task) {
@@ -405,8 +413,7 @@ PINION_DECL void exchange::lost(const std::string& task, const error& why) {
     in_flight_[task] = 0;
     drop_offers(
         [&](const run_id&, const std::string& key) { return task_of_device(runtime::destination_of(key)) == task; });
-    for (auto& [run, r] : runs_)
-      if (r.begun && r.peers.contains(task) && !std::exchange(r.has_lost, true)) concerned.push_back(r.failed);
+    concerned = runs_with(task, [](const entry&) { return true; });
   }
   for (const auto& failed : concerned) failed(why);
 }

@@ -67,6 +67,8 @@ class worker {
   // Cancels the runs and forgets the sessions of a master whose connection is gone. What was to be compiled for it is
   // not begun any more.
   void forget_owner(std::uint64_t channel, const error& why);
+  // Tells the state of this task that another task is lost, so that nobody waits there for it.
+  void tell_lost(const std::string& task, const error& why);
   // Clears the containers, or all of them if none is named. Steps are compiled again when they next run.
   void reset(const std::vector<std::string>& containers);
 

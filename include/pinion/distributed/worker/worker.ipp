@@ -7,6 +7,7 @@
 #include <pinion/distributed/wire/waiting.hpp>
 #include <pinion/distributed/worker/worker.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
+#include <pinion/state/loss_listener.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -105,6 +106,13 @@ PINION_DECL void worker::forget_owner(std::uint64_t channel, const error& why) {
     alarms_.schedule([this, a, why] { fail(a, why); }, a->state.line);
   builders_.drop(channel);
   for (auto& [session, kept] : steps_.forget_all_of(channel)) let_go(session, std::move(kept));
+}
+
+PINION_DECL void worker::tell_lost(const std::string& task, const error& why) {
+  alarms_.schedule([this, task, why] {
+    for (const auto& one : task_.resources.list())
+      if (auto* const listens = dynamic_cast<state::loss_listener*>(one.what.get())) listens->lost(task, why);
+  });
 }
 
 PINION_DECL void worker::reset(const std::vector<std::string>& containers) {

@@ -54,6 +54,15 @@ inline std::int64_t number_at(const kernel_context& c, int i) {
                 "a step or ticket is one number, not of shape " + to_string(c.input(i).shape()));
   return *c.input(i).data<std::int64_t>();
 }
+// The full name of a task, or "" where it is not known.
+inline const std::string& task_at(const kernel_context& c, int i) {
+  if (c.input(i).count() != 1)
+    throw error(errc::invalid_argument, "a task has one name, not of shape " + to_string(c.input(i).shape()));
+  const std::string& name = *c.input(i).data<std::string>();
+  if (name != to_string(parse_device(name)) || name != task_of_device(name))
+    throw error(errc::invalid_argument, "a replica enters that runs in no task, but in '" + name + "'");
+  return name;
+}
 inline std::span<const std::int64_t> numbers_at(const kernel_context& c, int i) {
   return {c.input(i).data<std::int64_t>(), static_cast<std::size_t>(c.input(i).count())};
 }
@@ -200,8 +209,12 @@ std::unique_ptr<kernel> make_kernel(detail::on_leaving<Kind>, const kernel_setup
 }
 template <class Kind>
 std::unique_ptr<kernel> make_kernel(detail::on_expiry<Kind>, const kernel_setup& setup) {
-  return detail::kernel_at<Kind>(setup, [](auto& meeting, const attributes& attrs, kernel_context&) {
-    meeting.expire(std::chrono::milliseconds(attrs.get<std::int64_t>("patience_ms")));
+  return detail::kernel_at<Kind>(setup, [](auto& meeting, const attributes& attrs, kernel_context& c) {
+    const std::chrono::milliseconds patience(attrs.get<std::int64_t>("patience_ms")), second(1000);
+    meeting.expire(patience);
+    const std::vector<std::string> news = meeting.news_of(detail::number_at(c, 1), std::min(patience / 4, second));
+    any_tensor& y = c.allocate(0, dtype::string, {static_cast<std::int64_t>(news.size())});
+    std::copy(news.begin(), news.end(), y.data<std::string>());
   });
 }
 
@@ -213,7 +226,7 @@ inline std::unique_ptr<kernel> make_kernel(replica_barrier, const kernel_setup& 
 
 inline std::unique_ptr<kernel> make_kernel(barrier_enter, const kernel_setup& setup) {
   return detail::kernel_at<replica_barrier>(setup, [](state::barrier& b, const attributes&, kernel_context& c) {
-    const auto [step, replica, ended] = b.enter(detail::number_at(c, 1));
+    const auto [step, replica, ended] = b.enter(detail::number_at(c, 1), detail::task_at(c, 2));
     detail::yield_number(c, 0, step);
     detail::yield_number(c, 1, replica);
     detail::yield_number(c, 2, ended ? 1 : 0);
@@ -266,7 +279,7 @@ inline std::unique_ptr<kernel> make_kernel(replica_clock, const kernel_setup& se
 }
 inline std::unique_ptr<kernel> make_kernel(clock_enter, const kernel_setup& setup) {
   return detail::kernel_at<replica_clock>(setup, [](state::clock& s, const attributes&, kernel_context& c) {
-    detail::yield_number(c, 0, s.enter(detail::number_at(c, 1)));
+    detail::yield_number(c, 0, s.enter(detail::number_at(c, 1), detail::task_at(c, 2)));
   });
 }
 inline std::unique_ptr<kernel> make_kernel(clock_tick, const kernel_setup& setup) {

@@ -28,6 +28,7 @@ struct on_resource : sync_op {
 };
 
 void expect_int64(const shape_context& c, int i, std::string_view what, int rank = 0);
+void expect_task(const shape_context& c, int i);
 void expect_resource(const shape_context& c, std::string_view op, std::string_view what);
 }  // namespace detail
 
@@ -94,15 +95,16 @@ struct on_kind : on_resource {
   static constexpr input_count inputs = 1;
   static void expect(const shape_context& c) { expect_resource(c, Kind::name, Kind::called); }
 };
-// Registers a replica. Inputs: the barrier or clock, and the replica's number, or -1 for any that never entered or has
-// left. Yields `Numbers` numbers.
+// Registers a replica. Inputs: the barrier or clock; the replica's number, or -1 for any that never entered or has
+// left; the full name of the task in which it runs, a string. Yields `Numbers` numbers.
 template <class Kind, int Numbers>
 struct on_entering : on_kind<Kind> {
-  static constexpr input_count inputs = 2;
+  static constexpr input_count inputs = 3;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
   static void infer(shape_context& c) {
     on_kind<Kind>::expect(c);
     expect_int64(c, 1, "the replica");
+    expect_task(c, 2);
     for (int i = 0; i < Numbers; ++i) c.output(dtype::int64, {});
   }
 };
@@ -115,12 +117,18 @@ struct on_leaving : on_kind<Kind> {
     expect_int64(c, 1, "the replica");
   }
 };
-// Notes that replicas which keep the others waiting for more than "patience_ms" have left.
+// Notes that replicas which keep the others waiting for more than "patience_ms" have left. Inputs: the barrier or
+// clock, and the replica that asks. Yields what this one has not been told so far, string [n]: for whom it waits, who
+// was dropped, who is back.
 template <class Kind>
 struct on_expiry : on_kind<Kind> {
+  static constexpr input_count inputs = 2;
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::string}};
   static void infer(shape_context& c) {
     on_kind<Kind>::expect(c);
+    expect_int64(c, 1, "the replica");
     (void)c.attrs().get<std::int64_t>("patience_ms");
+    c.output(dtype::string, {unknown});
   }
 };
 // Yields `Totals` totals, and a histogram of how many steps late or ahead something was.
@@ -148,8 +156,7 @@ namespace detail {
 using on_barrier = on_kind<replica_barrier>;
 }  // namespace detail
 
-// Inputs: the barrier, and the replica's number, or -1 for any that never entered or has left. Yields the step that the
-// replica has to work on, its number, and 1 where training has ended, else 0.
+// Yields the step that the replica has to work on, its number, and 1 where training has ended, else 0.
 struct barrier_enter : detail::on_entering<replica_barrier, 3> {
   static constexpr std::string_view name = "BarrierEnter";
 };

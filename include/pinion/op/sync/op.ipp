@@ -12,6 +12,11 @@ PINION_DECL void expect_int64(const shape_context& c, int i, std::string_view wh
   c.expect_rank(i, rank, what);
 }
 
+PINION_DECL void expect_task(const shape_context& c, int i) {
+  if (c.dtype(i) != dtype::string) c.fail("the task's name is a string, not " + std::string(to_string(c.dtype(i))));
+  c.expect_rank(i, 0, "the task's name");
+}
+
 PINION_DECL void expect_resource(const shape_context& c, std::string_view op, std::string_view what) {
   c.expect_handle(0, what);
   if (c.maker(0).op != op) c.fail("its input is a " + c.maker(0).op + ", not " + std::string(what));

@@ -103,6 +103,7 @@ class checkpoint_saver {
   outcome<> end_save();
   // Reports the save that was begun last, once its files are written or have failed.
   void look_at_save();
+  std::string when_next(std::int64_t step, double pause) const;
   // Saves the last step. Tries again until it succeeds or last_save_secs are over.
   void insist(session& s, std::int64_t step);
 

@@ -116,9 +116,15 @@ PINION_DECL void checkpoint_saver::look_at_save() {
   const double pause = std::min(std::ldexp(o_.retry_secs, std::min(failures_ - 1, 30)), std::max(600., o_.retry_secs));
   retry_at_ = step_timer::clock::now() +
               std::chrono::duration_cast<step_timer::clock::duration>(std::chrono::duration<double>(pause));
-  tell(o_.warn, fmt::format("cannot save the checkpoint of step {}: {}; training goes on, and the next save is due "
-                            "in {:g} s at the latest",
-                            step, failed->what(), pause));
+  tell(o_.warn, fmt::format("cannot save the checkpoint of step {}: {}; training goes on, and a save is tried again {}",
+                            step, failed->what(), when_next(step, pause)));
+}
+
+// Returns when the next save is made after one that began at a step and failed: after the pause, or sooner if one is
+// due by itself.
+inline std::string checkpoint_saver::when_next(std::int64_t step, double pause) const {
+  const std::string in_time = fmt::format("in {:g} s", o_.save_secs ? std::min(pause, *o_.save_secs) : pause);
+  return o_.save_steps ? fmt::format("at step {}, or {} if that is sooner", step + *o_.save_steps, in_time) : in_time;
 }
 
 PINION_DECL void checkpoint_saver::insist(session& s, std::int64_t step) {

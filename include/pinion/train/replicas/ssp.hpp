@@ -14,7 +14,8 @@
 //   1. It enters: it asks for a number, and its clock begins no further back than that of the slowest.
 //   2. Each of its steps applies the gradients at once, then ticks: the clock goes on by one, and the tick ends when
 //      the replica is at most `staleness` steps ahead of the slowest.
-//   3. It leaves at the end. A thread of each replica looks now and then for others that have fallen silent.
+//   3. It leaves at the end. A thread of each replica looks now and then for others that have fallen silent, and writes
+//      to the log which tasks its replica waits for, and which were dropped.
 #pragma once
 
 #include <chrono>
@@ -27,6 +28,7 @@
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/optimizers/optimizer.hpp>
+#include <pinion/train/replicas/replica_entry.hpp>
 #include <pinion/train/replicas/replica_summaries.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -39,7 +41,8 @@ struct ssp_options {
   std::int64_t total_num_replicas = 1;
   // The number of this program's replica; -1: any that is free.
   std::int64_t replica = -1;
-  // The others wait this long for a replica that is not heard of, and then go on without it.
+  // The others wait this long for a replica that is not heard of, and then go on without it. They go on at once without
+  // one whose task is stopped or lost.
   std::chrono::milliseconds worker_timeout = std::chrono::seconds(15);
   // The name of the clocks on the cluster.
   std::string name = "ssp";
@@ -56,8 +59,8 @@ struct ssp_counts {
 namespace detail {
 // The nodes of a replica.
 struct ssp_nodes {
-  operation enter, leave, expire;
-  expr<std::int64_t> wanted, replica;  // the number that a replica asks for, which is fed, and the one that it gets
+  operation enter, leave;
+  replica_entry entry;
   expr<std::int64_t> ahead;
   ssp_counts counts;
 };
@@ -89,8 +92,9 @@ class ssp_hook {
 };
 
 // Wraps an optimizer for training with bounded staleness. A replica's step applies its own gradients, and then waits
-// until the replica is at most `staleness` steps ahead of the slowest. A replica that has left, or that is not heard of
-// for worker_timeout while others wait, is not waited for any more.
+// until the replica is at most `staleness` steps ahead of the slowest. A replica that has left, whose task is stopped
+// or lost, or that is not heard of for worker_timeout while others wait, is not waited for any more. If it comes back,
+// it goes on where the slowest is. A replica that has waited for a second says for which tasks, in the log (set_log).
 //
 // Every program makes it with the same name and numbers, and runs its hook's after_create_session. It owns the wrapped
 // optimizer and is used by one thread at a time. Errors of a step are those of the optimizer's step; a replica number

@@ -10,14 +10,18 @@
 #include <pinion/op/sync/op.hpp>
 #include <pinion/opkit/build.hpp>
 #include <pinion/train/replicas/ssp.hpp>
+#include <pinion/train/task_of.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL void ssp_hook::after_create_session(session& on, coordinator& with) {
-  replica_ = std::int64_t(on.run({{nodes_->wanted, replica_}}, nodes_->replica, nodes_->enter));
+  const detail::replica_entry& entry = nodes_->entry;
+  const std::string task = task_of(on, entry.here);
+  replica_ = std::int64_t(
+      on.run({{entry.wanted, replica_}, {entry.task, tensor<std::string>(task)}}, entry.got, nodes_->enter));
   // Each replica does this, since the silent one may be the chief.
-  with.launch("looks after the replicas", [n = nodes_, &on, &with, pause = worker_timeout_ / 4] {
-    while (!with.wait_for_stop(pause)) on.run(n->expire);
+  with.launch("looks after the replicas", [n = nodes_, &on, &with, task, patience = worker_timeout_] {
+    detail::look_after_others(on, with, n->entry.news, task, patience);
   });
 }
 
@@ -63,12 +67,14 @@ PINION_DECL std::shared_ptr<ssp_nodes> make_ssp_nodes(const ssp_options& o, cons
     return variable(std::int64_t{0}, {.name = o.name + "/replica", .trainable = false, .local = true}, where);
   }();
   const output self = replica.read(where).endpoint();
-  made->wanted = placeholder<std::int64_t>({}, o.name + "/wanted", where);
-  made->replica = {g, {make(op::clock_enter::name, {clock, made->wanted.endpoint()}), 0}};
-  made->enter = assign(replica, made->replica, where);
+  replica_entry& entry = made->entry = make_entry(o.name, anchor, where);
+  entry.got = {g, {make(op::clock_enter::name, {clock, entry.wanted.endpoint(), entry.task.endpoint()}), 0}};
+  entry.news = {g,
+                {make(op::clock_expire::name, {clock, self},
+                      {{"patience_ms", static_cast<std::int64_t>(o.worker_timeout.count())}}),
+                 0}};
+  made->enter = assign(replica, entry.got, where);
   made->leave = {g, make(op::clock_leave::name, {clock, self})};
-  made->expire = {
-      g, make(op::clock_expire::name, {clock}, {{"patience_ms", static_cast<std::int64_t>(o.worker_timeout.count())}})};
   const node_id counts = make(op::clock_counts::name, {clock});
   made->counts = {{g, {counts, 0}}, {g, {counts, 1}}};
   const control_dependencies after{applied};

@@ -27,6 +27,7 @@
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/optimizers/optimizer.hpp>
+#include <pinion/train/replicas/replica_entry.hpp>
 #include <pinion/train/replicas/replica_summaries.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -39,7 +40,8 @@ struct sync_replicas_options {
   std::int64_t total_num_replicas = 0;
   // The number of this program's replica; -1: any that is free.
   std::int64_t replica = -1;
-  // A round waits this long for a replica that is not heard of, and then goes on without it.
+  // A round waits this long for a replica that is not heard of, and then goes on without it. It goes on at once without
+  // one whose task is stopped or lost.
   std::chrono::milliseconds worker_timeout = std::chrono::seconds(15);
   // true: applies the sum of the gradients; false: their mean.
   bool sum_gradients = false;
@@ -61,11 +63,10 @@ namespace detail {
 
 // The nodes that a program needs to train in step with others.
 struct sync_nodes {
-  operation train, enter, leave;        // run by each replica
-  expr<std::int64_t> wanted, replica;   // the number that it asks for, which is fed, and the one that it gets
+  operation train, enter, leave;  // run by each replica
+  replica_entry entry;
   expr<std::int64_t> ended;             // 1 if it has entered a training that is over
   operation start, update, wake, stop;  // run by the chief
-  operation expire;
   sync_replicas_counts counts;
 };
 
@@ -74,7 +75,9 @@ struct sync_nodes {
 // Wraps an optimizer for synchronous training. The replicas push their gradients; once a step, a thread of the chief
 // applies the mean of replicas_to_aggregate of them. The gradients of one replica's step count all or not at all.
 // Gradients that come late are dropped and counted, and their replica goes on with the new step. A replica that leaves,
-// or that is not heard of for worker_timeout while others wait, lowers the number that a step waits for.
+// whose task is stopped or lost, or that is not heard of for worker_timeout while others wait, lowers the number that a
+// step waits for, until it comes back. A replica that has waited for a second says for which tasks, in the log
+// (set_log).
 //
 // Every program makes it with the same name and numbers, and each runs its hook's after_create_session, the chief's
 // with is_chief. It owns the wrapped optimizer and is used by one thread at a time. When the chief ends training, steps
@@ -159,7 +162,7 @@ class sync_replicas_hook {
  private:
   // Enters the barrier. If that belongs to a training that is over, the chief of this one may still be on its way, so
   // it tries again for worker_timeout.
-  void enter(session& on, const coordinator& with);
+  void enter(session& on, const coordinator& with, const std::string& task);
 
   std::shared_ptr<const detail::sync_nodes> nodes_;
   bool is_chief_;

@@ -10,6 +10,7 @@
 #include <pinion/op/sync/op.hpp>
 #include <pinion/opkit/build.hpp>
 #include <pinion/train/replicas/sync_replicas.hpp>
+#include <pinion/train/task_of.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 
@@ -41,7 +42,7 @@ class sync_builder {
   // Resets barrier and accumulators to the value of the global step.
   operation start(const std::vector<node_id>& accumulators);
   operation stop(bool ended);
-  operation expire();
+  expr<std::string> news();
   sync_replicas_counts counts();
 
  private:
@@ -55,6 +56,7 @@ class sync_builder {
   graph& g_;
   const variable_handle<std::int64_t> step_;
   const source_location where_;
+  const operation here_;  // in the task of the replica
   variable_handle<std::int64_t> local_step_, replica_, ticket_;
   node_id barrier_ = no_node;
 };
@@ -63,7 +65,13 @@ class sync_builder {
 
 PINION_DECL void sync_replicas_hook::after_create_session(session& on, coordinator& with) {
   if (is_chief_) on.run(nodes_->start);
-  enter(on, with);
+  const std::string task = task_of(on, nodes_->entry.here);
+  enter(on, with, task);
+  with.launch("looks after the replicas",
+              [n = nodes_, &on, &with, task, wakes = is_chief_, patience = worker_timeout_] {
+                detail::look_after_others(on, with, n->entry.news, task, patience);
+                if (wakes) on.run(n->wake);  // this wakes the thread of the updates, which waits for replicas
+              });
   if (!is_chief_) return;
   with.launch("updates for the replicas", [n = nodes_, &on, &with] {
     try {
@@ -74,10 +82,6 @@ PINION_DECL void sync_replicas_hook::after_create_session(session& on, coordinat
       on.cancel_steps(e);  // the step of this program may wait for an update, and there will be none
     }
   });
-  with.launch("looks after the replicas", [n = nodes_, &on, &with, pause = worker_timeout_ / 4] {
-    while (!with.wait_for_stop(pause)) on.run(n->expire);
-    on.run(n->wake);  // this wakes the thread of the updates, which waits for replicas
-  });
 }
 
 PINION_DECL void sync_replicas_hook::end(session& on) {
@@ -85,10 +89,12 @@ PINION_DECL void sync_replicas_hook::end(session& on) {
   if (is_chief_) on.run(nodes_->stop);
 }
 
-PINION_DECL void sync_replicas_hook::enter(session& on, const coordinator& with) {
+PINION_DECL void sync_replicas_hook::enter(session& on, const coordinator& with, const std::string& task) {
+  const detail::replica_entry& entry = nodes_->entry;
   const auto until = std::chrono::steady_clock::now() + worker_timeout_;
   for (auto pause = std::chrono::milliseconds(10);; pause = std::min(2 * pause, std::chrono::milliseconds(500))) {
-    const auto [replica, ended] = on.run({{nodes_->wanted, replica_}}, nodes_->replica, nodes_->ended, nodes_->enter);
+    const auto [replica, ended] = on.run({{entry.wanted, replica_}, {entry.task, tensor<std::string>(task)}}, entry.got,
+                                         nodes_->ended, nodes_->enter);
     replica_ = std::int64_t(replica);
     if (std::int64_t(ended) == 0 || std::chrono::steady_clock::now() > until || with.wait_for_stop(pause)) return;
   }
@@ -100,10 +106,9 @@ namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
 PINION_DECL sync_builder::sync_builder(const sync_replicas_options& o, const variable_handle<std::int64_t>& global_step,
                                        source_location where)
-    : o_(o), g_(global_step.owner()), step_(global_step), where_(where) {
-  const operation anchor = no_op(o.name + "/worker", where);
+    : o_(o), g_(global_step.owner()), step_(global_step), where_(where), here_(no_op(o.name + "/worker", where)) {
   {
-    const colocate_with near(anchor);
+    const colocate_with near(here_);
     local_step_ = local("local_step");
     replica_ = local("replica");
     ticket_ = local("ticket");
@@ -142,12 +147,14 @@ PINION_DECL operation sync_builder::commit(const std::vector<operation>& pushed,
 }
 
 PINION_DECL void sync_builder::enter(sync_nodes& into) {
-  into.wanted = placeholder<std::int64_t>({}, o_.name + "/wanted", where_);
-  const operation entered = make(op::barrier_enter::name, {{barrier_, 0}, into.wanted.endpoint()});
-  into.replica = {g_, {entered.id(), 1}};
+  replica_entry& entry = into.entry = make_entry(o_.name, here_, where_);
+  const operation entered =
+      make(op::barrier_enter::name, {{barrier_, 0}, entry.wanted.endpoint(), entry.task.endpoint()});
+  entry.got = {g_, {entered.id(), 1}};
+  entry.news = news();
   into.ended = {g_, {entered.id(), 2}};
   const operation step = assign(local_step_, expr<std::int64_t>(g_, {entered.id(), 0}), where_);
-  const operation replica = assign(replica_, into.replica, where_);
+  const operation replica = assign(replica_, entry.got, where_);
   into.enter = group(step, replica, ticket_.initializer());
 }
 
@@ -188,9 +195,10 @@ PINION_DECL operation sync_builder::stop(bool ended) {
   return make(op::barrier_stop::name, {{barrier_, 0}}, {{"ended", ended}});
 }
 
-PINION_DECL operation sync_builder::expire() {
-  return make(op::barrier_expire::name, {{barrier_, 0}},
-              {{"patience_ms", static_cast<std::int64_t>(o_.worker_timeout.count())}});
+PINION_DECL expr<std::string> sync_builder::news() {
+  const operation expiry = make(op::barrier_expire::name, {{barrier_, 0}, replica_.read().endpoint()},
+                                {{"patience_ms", static_cast<std::int64_t>(o_.worker_timeout.count())}});
+  return {g_, {expiry.id(), 0}};
 }
 
 PINION_DECL sync_replicas_counts sync_builder::counts() {
@@ -270,7 +278,6 @@ PINION_DECL std::shared_ptr<sync_nodes> sync_nodes_in_the_making::finish(const o
   s.made->leave = s.builder.leave();
   s.made->wake = s.builder.stop(false);
   s.made->stop = s.builder.stop(true);
-  s.made->expire = s.builder.expire();
   s.made->counts = s.builder.counts();
   return std::move(s.made);
 }

@@ -27,15 +27,19 @@ class beginning {
  public:
   beginning(const monitored_session_options& o, const std::optional<chief_sign>& sign);
 
+  // Learns the name of the session's own task, if it is not known. Requires: a sign. It comes before run() and beat().
+  void learn_own_name(session& s);
+  // The name of the task in which this program runs; "" if it was not learnt.
+  const std::string& own_name() const { return name_; }
   // The global step in a session; empty if the graph has none, or if it is not initialised.
   std::optional<std::int64_t> step_in(session& s) const;
   // Makes the variables ready, and returns a line for the log that says how, and how many steps are lost. In a
   // recovery, `seen` is the last step that this program saw. Throws failed_precondition, and changes nothing, while
   // another task is the chief and gives signs of life; that takes up to one and a half heartbeats to see.
   std::string run(session& s, bool recovers, std::optional<std::int64_t> seen);
-  // Renews the sign of the chief. Requires: a sign.
+  // Renews the sign of the chief.
   void beat(session& s);
-  // Marks in the sign that training is over. Requires: a sign.
+  // Marks in the sign that training is over.
   void end(session& s);
 
  private:
@@ -44,7 +48,6 @@ class beginning {
     std::optional<std::int64_t> step;
   };
   void expect_no_other_chief(session& s);
-  const std::string& own_name(session& s);
   found look(session& s) const;
   bool are_kept(const found& here, const std::string& checkpoint, bool recovers) const;
   std::string keep(const found& here, const std::string& checkpoint, bool recovers) const;
@@ -57,7 +60,7 @@ class beginning {
   const std::optional<chief_sign>& sign_;
   const std::uint64_t training_;
   std::int64_t beats_;
-  std::string name_;  // the name of the chief's task
+  std::string name_;  // of its own task
 };
 
 }}}  // namespace pinion::v0::train

@@ -102,14 +102,13 @@ inline std::string beginning::restore_or_initialise(session& s, const std::strin
                   : fmt::format("initialised the variables: training begins{}", at);
 }
 
-inline const std::string& beginning::own_name(session& s) {
+PINION_DECL void beginning::learn_own_name(session& s) {
   if (name_.empty()) name_ = sign_->own_task(s);
-  return name_;
 }
 
 inline void beginning::expect_no_other_chief(session& s) {
   const auto seen = sign_->look(s);
-  if (!seen || seen->beat == chief_note::ended || seen->name == own_name(s)) return;
+  if (!seen || seen->beat == chief_note::ended || seen->name == name_) return;
   chief_watch other(o_.heartbeat);
   for (auto now = seen; other.see(now, chief_watch::clock::now()) != chief_watch::change::lost; now = sign_->look(s)) {
     if (now && now->beat == chief_note::ended) return;
@@ -154,7 +153,7 @@ inline std::string beginning::what_is_lost(const found& here, std::optional<std:
 }
 
 PINION_DECL void beginning::beat(session& s) {
-  sign_->put(s, {.training = training_, .beat = ++beats_, .name = own_name(s)});
+  sign_->put(s, {.training = training_, .beat = ++beats_, .name = name_});
 }
 
 PINION_DECL void beginning::end(session& s) {

@@ -7,6 +7,7 @@
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/train/session/chief_sign.hpp>
+#include <pinion/train/task_of.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 
@@ -48,8 +49,7 @@ PINION_DECL std::optional<chief_sign> chief_sign::of_default_graph(source_locati
 }
 
 PINION_DECL std::string chief_sign::own_task(session& on) const {
-  const device_spec where = parse_device(on.plan(here_).device_of(here_.name()));
-  return to_string(where.with_type("").with_index(-1));
+  return task_of(on, here_);
 }
 
 PINION_DECL void chief_sign::put(session& on, const chief_note& note) const {

@@ -224,6 +224,7 @@ class monitored_training_session {
   std::optional<chief_sign> sign_;
   std::optional<beginning> beginning_;                         // also used by a worker, to read the global step
   bool needs_chief_ = false;                                   // steps of this program end only while there is a chief
+  bool has_clocks_ = false;                                    // its steps wait for slower replicas, as the chief's is
   std::atomic<bool> chief_is_lost_ = false, gave_up_ = false;  // set by the thread that watches the chief
   std::optional<std::int64_t> step_;                           // the last global step that was seen
 };

@@ -144,8 +144,10 @@ PINION_DECL void monitored_training_session::begin() {
   beginning_.emplace(o_, sign_);
   if (!o_.master.empty()) tasks_.emplace(*graph_);
   const graph_view g(*graph_);
-  for (node_id id = 0; id < g.size(); ++id)
+  for (node_id id = 0; id < g.size(); ++id) {
     needs_chief_ = needs_chief_ || (g.contains(id) && g[id].op == op::barrier_commit::name);
+    has_clocks_ = has_clocks_ || (g.contains(id) && g[id].op == op::clock_tick::name);
+  }
   create_with_patience(false);
 }
 
@@ -293,8 +295,10 @@ PINION_DECL void monitored_training_session::recover(const error& why) {
 
 PINION_DECL void monitored_training_session::say_lost(const error& why) const {
   const std::string at = step_ ? fmt::format(" at step {}", *step_) : "";
-  say(why.task().empty() ? fmt::format("a step failed{}; recovering: {}", at, why.what())
-                         : fmt::format("lost {}{}; recovering: {}", why.task(), at, why.what()));
+  if (why.task().empty()) return say(fmt::format("a step failed{}; recovering: {}", at, why.what()));
+  const bool self = beginning_ && why.task() == beginning_->own_name();
+  say(fmt::format("{} {}{}; recovering: {}", self ? "another task has lost this one," : "lost", why.task(), at,
+                  why.what()));
 }
 
 // Makes a session. Waits for tasks that are not there and, in a worker, until the chief has made the variables ready.
@@ -302,7 +306,7 @@ PINION_DECL void monitored_training_session::create_with_patience(bool recovers)
   patience waiting(
       o_.max_wait, [this](const std::string& line) { say(line); },
       [this](std::chrono::milliseconds length) { signals_.pause(length); });
-  for (;;) {
+  for (bool waits_for_chief = false;;) {
     outcome<> created;
     try {
       if (tasks_) tasks_->run(o_.config, waiting.for_an_attempt());
@@ -318,6 +322,7 @@ PINION_DECL void monitored_training_session::create_with_patience(bool recovers)
     end_session();
     const shared_error missing = created.failure();
     const bool for_chief = missing->code() == errc::failed_precondition;
+    if (for_chief != std::exchange(waits_for_chief, for_chief)) waiting.begin_anew();
     if (waiting.is_over())
       throw error(errc::deadline_exceeded,
                   fmt::format("Session was not ready after waiting {} secs. {}{}", waiting.waited().count(),
@@ -333,6 +338,7 @@ PINION_DECL outcome<> monitored_training_session::create_session(bool recovers) 
   session_.emplace(o_.config);
   {
     const signal_stop::busy now(signals_, *session_, signal_stop::busy::with::beginning);
+    if (sign_) beginning_->learn_own_name(*session_);
     if (o_.is_chief)
       say(beginning_->run(*session_, recovers, step_));
     else if (auto joined = join_chief(recovers); !joined)
@@ -408,6 +414,7 @@ PINION_DECL void monitored_training_session::watch_chief(session& on, coordinato
 }
 
 PINION_DECL std::string monitored_training_session::without_chief() const {
+  if (has_clocks_) return "training goes on once nobody waits for it any more, but nobody saves until it is back";
   if (!needs_chief_) return "training goes on, but nobody saves until it is back";
   return fmt::format("this program waits for it, for {:g} s at most",
                      std::chrono::duration<double>(o_.max_wait).count());

@@ -29,6 +29,8 @@ class patience {
   bool is_over() const { return now_() - began_ + pause_ > at_most_; }
   // The time that one attempt may take. It grows with each attempt, so that a slow machine succeeds as well.
   std::chrono::milliseconds for_an_attempt() const { return std::clamp(10 * pause_, 1000 * ms, 10000 * ms); }
+  // Notes that something else is waited for from now on, which may not take long: the attempts come quickly again.
+  void begin_anew() { pause_ = first_pause; }
   // Sleeps until the next attempt: a twentieth of a second at first, a second in the end. `what` names in a report what
   // is waited for.
   void pause(const std::string& what) {
@@ -42,14 +44,14 @@ class patience {
   }
 
  private:
-  static constexpr std::chrono::milliseconds ms{1};
+  static constexpr std::chrono::milliseconds ms{1}, first_pause{50};
 
   std::chrono::milliseconds at_most_;
   std::function<void(const std::string&)> say_;
   std::function<void(std::chrono::milliseconds)> sleep_;
   std::function<clock::time_point()> now_;
   clock::time_point began_ = now_(), next_word_ = began_ + std::chrono::seconds(1);
-  std::chrono::milliseconds pause_ = 50 * ms;
+  std::chrono::milliseconds pause_ = first_pause;
 };
 
 }}}  // namespace pinion::v0::train
