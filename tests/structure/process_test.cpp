@@ -28,6 +28,7 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
             "base/log.ipp: detail::log_state",                      // who takes the lines of the log
             "base/said_wait.hpp: said_waits",                       // how often a long wait is told of
             "base/stop_signal.ipp: stop_signals",                   // who is told of SIGTERM
+            "device/cuda/card.ipp: detail::first_process",          // that CUDA does not leave by fork()
             "device/cuda/compiler.ipp: compiler",                   // NVRTC
             "device/cuda/device.ipp: detail::told_problems",        // that a driver is too old
             "device/cuda/kernel_store.ipp: detail::kernel_stores",  // kernels made of text

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -61,6 +62,7 @@ class compiled_step {
   std::vector<std::unique_ptr<executable>> parts_;
   bool waits_ = false;                  // waits for another partition or a stream, so it cannot run in one go
   std::unique_ptr<lane_choice> lanes_;  // null: always in order
+  const std::int64_t process_;  // that has the threads of the task
   std::atomic<step_memory*> spare_{nullptr};
   std::mutex mutex_;
   std::vector<std::unique_ptr<step_memory>> idle_;

@@ -1,6 +1,8 @@
 // Bodies of <pinion/runtime/compiled_step.hpp>.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +14,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL compiled_step::compiled_step(std::vector<partition> parts, graph_view g, runtime::task& on,
                                          session_kernels& kernels, const std::shared_ptr<body_compiler>& bodies)
-    : task_(on) {
+    : task_(on), process_(getpid()) {
   for (auto& part : parts) {
     auto& device = *on.devices.at(static_cast<std::size_t>(part.device));
     parts_.push_back(std::make_unique<executable>(std::move(part), g, device, on.services, bodies,
@@ -63,6 +65,12 @@ PINION_DECL void compiled_step::start(step_state& state, std::function<void()> d
   const std::size_t count = parts_.size();  // this object may be gone once the last part has been started
   for (std::size_t i = 0; i < count; ++i)
     std::make_shared<executor>(*parts_[i], *(*all->memory)[i], task_.services, state,
+  if (process_ != getpid()) {
+    state.fail(error(errc::failed_precondition,
+                     "the session was made before fork(), and the threads that its steps wait for are not there in the "
+                     "child; make the session in the child, or start a program of its own"));
+    return done();
+  }
                                task_.item_helpers > 0 ? &task_.pool : nullptr)
         ->start([this, all] {
           if (all->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
