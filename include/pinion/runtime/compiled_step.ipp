@@ -7,6 +7,9 @@
 #include <utility>
 
 #include <pinion/base/countdown.hpp>
+#if PINION_HAS_CUDA
+#include <pinion/op/cuda_kernels.hpp>
+#endif
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/step/bound_step.hpp>
 
@@ -21,9 +24,18 @@ PINION_DECL compiled_step::compiled_step(std::vector<partition> parts, graph_vie
                                                   [&](const kernel_setup& s) { return kernels.find_or_make(s); }));
   }
   if (parts_.empty()) return;
+  make_announced_code();
   waits_ = parts_.size() != 1 || parts_[0]->waits || parts_[0]->device->stream();
   if (!waits_ && on.item_helpers > 0 && parts_[0]->items.size() > 1)
     lanes_ = std::make_unique<lane_choice>(*parts_[0], on.pool, on.item_helpers);
+}
+
+PINION_DECL void compiled_step::make_announced_code() {
+#if PINION_HAS_CUDA
+  for (const auto& part : parts_)
+    if (part->device->kernels() == devices::kernel_code::cuda)
+      pinion::make_announced_code(*part->device, task_.services.intra_op);
+#endif
 }
 
 PINION_DECL void compiled_step::run(step_state& state) {
@@ -53,6 +65,12 @@ PINION_DECL void compiled_step::run_here(step_state& state) {
 
 PINION_DECL void compiled_step::start(step_state& state, std::function<void()> done) {
   if (!waits_) return run_here(state), done();
+  if (process_ != getpid()) {
+    state.fail(error(errc::failed_precondition,
+                     "the session was made before fork(), and the threads that its steps wait for are not there in the "
+                     "child; make the session in the child, or start a program of its own"));
+    return done();
+  }
   struct under_way {
     std::unique_ptr<step_memory> memory;
     std::atomic<int> left;
@@ -65,12 +83,6 @@ PINION_DECL void compiled_step::start(step_state& state, std::function<void()> d
   const std::size_t count = parts_.size();  // this object may be gone once the last part has been started
   for (std::size_t i = 0; i < count; ++i)
     std::make_shared<executor>(*parts_[i], *(*all->memory)[i], task_.services, state,
-  if (process_ != getpid()) {
-    state.fail(error(errc::failed_precondition,
-                     "the session was made before fork(), and the threads that its steps wait for are not there in the "
-                     "child; make the session in the child, or start a program of its own"));
-    return done();
-  }
                                task_.item_helpers > 0 ? &task_.pool : nullptr)
         ->start([this, all] {
           if (all->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;

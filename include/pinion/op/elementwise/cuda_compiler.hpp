@@ -1,9 +1,12 @@
 // The compiler of an elementwise node's kernels in CUDA C, and their launches.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -24,6 +27,22 @@ cuda::kernel_text named_text(Write write) {
 }
 
 // The kernels of the GPU that a node runs on, and the threads that help to compile them. A value.
+// An extent that stands for one that the graph does not know where kernels are announced: large and even.
+constexpr std::int64_t assumed_extent = 64;
+
+// The shapes of a node's inputs, as its kernel is announced for them; null where the graph does not know a rank.
+inline std::optional<std::vector<shape>> assumed_inputs(const kernel_setup& setup) {
+  std::vector<shape> inputs;
+  for (std::size_t i = 0; i < setup.node.inputs.size(); ++i) {
+    shape s = setup.input(static_cast<int>(i)).shape;
+    if (!s.has_rank()) return std::nullopt;
+    for (int d = 0; d < s.rank(); ++d)
+      if (s[d] < 0) s.set(d, assumed_extent);
+    inputs.push_back(s);
+  }
+  return inputs;
+}
+
 class cuda_compiler {
  public:
   explicit cuda_compiler(const kernel_setup& setup)
