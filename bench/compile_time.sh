@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Seconds of user CPU, the median of RUNS (3), that a compiler takes for what users write, and beside them those of
 # Eigen/Dense (Debian: libeigen3-dev), of std with fmt, of header-only mode, of a precompiled header and behind it, and of
-# the library itself with the peak of its memory. All in one run: figures of two runs are not to be held against each other.
+# the library itself with the peak of its memory; of a program of ten ops also with CUDA on. All in one run: figures of
+# two runs are not to be held against each other.
 # bench/compile_time.sh [compiler...]; g++ and clang++, those that are there, unless said otherwise.
 set -eu
 cd "$(dirname "$0")/.."
@@ -75,6 +76,7 @@ row "examples/01_hello" $compiled examples/01_hello.cpp -O0 -O2
 row "pinion.hpp, to precompile" "$compiled -x c++-header" "$work/pinion.cpp" -O0 -O2
 row "01_hello, precompiled" "$compiled -Wno-psabi -include @" examples/01_hello.cpp -O0 -O2
 row "ten ops" $compiled bench/compile_time/ten_ops.cpp -O0 -O2
+row "ten ops, CUDA on" "$compiled -DPINION_HAS_CUDA=1 -isystem /usr/local/cuda/include" bench/compile_time/ten_ops.cpp -O0 -O2
 row "every op" $compiled bench/compile_time/all_ops.cpp -O0 -O2
 row "examples/13_mnist" $compiled examples/13_mnist/main.cpp -O0 -O2
 row "01_hello, header-only" "" examples/01_hello.cpp -O0

@@ -14,7 +14,9 @@
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/device/cuda/code_cache.hpp>
 #include <pinion/device/cuda/compiler.hpp>
-#include <pinion/op/elementwise/cuda_program.hpp>
+#include <pinion/op/elementwise/cuda_compiler.hpp>
+#include <pinion/op/elementwise/cuda_map_gradient.hpp>
+#include <pinion/op/elementwise/layout.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/placement/simple_placer.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>

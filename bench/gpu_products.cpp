@@ -18,12 +18,13 @@ class direct_product {
         b_(pn::dtype::float32, {k, n}, on.memory()),
         c_(pn::dtype::float32, {m, n}, on.memory()) {
     on.stream()->synchronize();
-    plan_ = pn::op::detail::products_library().find({pn::dtype::float32, {m, n, k, false, false}, 256});
+    plan_ = pn::op::detail::products_library().find(
+        {pn::dtype::float32, {m, n, k, false, false}, 256, pn::product_precision::full, CUBLASLT_EPILOGUE_DEFAULT});
     if (plan_) workspace_ = {pn::dtype::uint8, {static_cast<std::int64_t>(plan_->workspace()) + 1}, on.memory()};
   }
   bool is_there() const { return plan_ != nullptr; }
   void run() {
-    plan_->run(on_.stream()->native(), a_.data<float>(), b_.data<float>(), c_.data<float>(), workspace_.raw());
+    plan_->run(on_.stream()->native(), a_.data<float>(), b_.data<float>(), c_.data<float>(), {}, workspace_.raw());
   }
 
  private:

@@ -20,9 +20,26 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(CUDARuntime
   REQUIRED_VARS PINION_CUDART_LIBRARY PINION_CUDA_INCLUDE_DIR VERSION_VAR CUDARuntime_VERSION)
 
-if(CUDARuntime_VERSION VERSION_LESS 12.8 OR (PINION_REQUIRES_NVCC AND NOT PINION_NVCC))
-  set(CUDARuntime_FOUND FALSE)  # the runtime loads kernels from memory since 12.8
+# What is missing, in words.
+set(missing "")
+if(NOT PINION_CUDA_INCLUDE_DIR)
+  list(APPEND missing "cuda_runtime_api.h")
 endif()
+if(NOT PINION_CUDART_LIBRARY)
+  list(APPEND missing "libcudart_static.a")
+endif()
+if(PINION_REQUIRES_NVCC AND NOT PINION_NVCC)
+  list(APPEND missing "nvcc")
+endif()
+list(JOIN missing " and no " CUDARuntime_NOT_FOUND_MESSAGE)
+if(missing)
+  set(CUDARuntime_FOUND FALSE)
+  string(PREPEND CUDARuntime_NOT_FOUND_MESSAGE "there is no ")
+elseif(CUDARuntime_VERSION VERSION_LESS 12.8)  # the runtime loads kernels from memory since 12.8
+  set(CUDARuntime_FOUND FALSE)
+  set(CUDARuntime_NOT_FOUND_MESSAGE "version ${CUDARuntime_VERSION} is older than 12.8")
+endif()
+unset(missing)
 if(CUDARuntime_FOUND AND NOT TARGET pinion::cudart)
   find_package(Threads REQUIRED)
   add_library(pinion::cudart STATIC IMPORTED)

@@ -18,6 +18,10 @@ kernel_maker cuda_kernel_of(std::string_view op);
 // It opens them, as making a kernel does.
 std::vector<std::string> open_gpu_libraries();
 
+// Makes the code that kernels on a GPU have announced, all of it together; `threads` help. What fails is told where a
+// kernel asks for its code. A device that is no GPU of CUDA has none.
+void make_announced_code(devices::device& on, thread_pool* threads);
+
 }}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY

@@ -50,4 +50,11 @@ PINION_DECL std::vector<std::string> open_gpu_libraries() {
   return found;
 }
 
+PINION_DECL void make_announced_code(devices::device& on, thread_pool* threads) {
+  const auto* const gpu = dynamic_cast<const cuda::device*>(&on);
+  if (!gpu) return;
+  const cuda::card::visit here(gpu->facts().number);
+  cuda::kernel_store::of(gpu->facts().major, gpu->facts().minor).make_announced(threads);
+}
+
 }}  // namespace pinion::v0

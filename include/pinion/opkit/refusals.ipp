@@ -10,6 +10,7 @@
 
 #include <pinion/base/log.hpp>
 #include <pinion/base/process.hpp>
+#include <pinion/graph/node.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/refusals.hpp>
 
@@ -17,22 +18,39 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
-// The names of the nodes of which was told.
-struct told_refusals {
-  static constexpr std::size_t most = 64;
+// The nodes of which something was refused.
+struct noted_refusals {
+  static constexpr std::size_t most = 4096, most_told = 64;
   std::mutex mutex;
   std::set<std::string> nodes;
+  std::size_t told = 0;
 
-  bool add(const std::string& node) {
-    std::lock_guard hold(mutex);
-    return nodes.size() < most && nodes.insert(node).second;
-  }
+  static std::string key(const node& n) { return n.name + "\n" + n.op + "\n" + to_string(n.where); }
 };
+
+// Tells whether there is still something to tell.
+inline bool may_tell_refusal() {
+  auto& all = of_this_process<noted_refusals>();
+  std::lock_guard hold(all.mutex);
+  return all.told++ < noted_refusals::most_told;
+}
 
 }  // namespace detail
 
+PINION_DECL bool note_refusal(const node& n) {
+  auto& all = of_this_process<detail::noted_refusals>();
+  std::lock_guard hold(all.mutex);
+  return all.nodes.size() < detail::noted_refusals::most && all.nodes.insert(detail::noted_refusals::key(n)).second;
+}
+
+PINION_DECL bool is_refused(const node& n) {
+  auto& all = of_this_process<detail::noted_refusals>();
+  std::lock_guard hold(all.mutex);
+  return !all.nodes.empty() && all.nodes.contains(detail::noted_refusals::key(n));
+}
+
 PINION_DECL void tell_refusal(const kernel_context& c, std::string_view library, std::string_view without_library) {
-  if (!c.node || !of_this_process<detail::told_refusals>().add(c.node->name)) return;
+  if (!c.node || !note_refusal(*c.node) || !detail::may_tell_refusal()) return;
   std::string inputs;
   for (const any_tensor& in : c.inputs) inputs.append(inputs.empty() ? "" : ", ").append(to_string(in.shape()));
   write_log(log_level::warning, "",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -57,7 +58,11 @@ class compiled_step {
   std::unique_ptr<step_memory> acquire();
   void release(std::unique_ptr<step_memory> m);
 
+  // Has the code of GPUs made that all parts announced, together.
+  void make_announced_code();
+
   runtime::task& task_;
+  const std::int64_t process_;  // that has the threads of the task
   std::vector<std::unique_ptr<executable>> parts_;
   bool waits_ = false;                  // waits for another partition or a stream, so it cannot run in one go
   std::unique_ptr<lane_choice> lanes_;  // null: always in order

@@ -1,10 +1,15 @@
 // Bodies of <pinion/runtime/compiled_step.hpp>.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
 #include <pinion/base/countdown.hpp>
+#if PINION_HAS_CUDA
+#include <pinion/op/cuda_kernels.hpp>
+#endif
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/step/bound_step.hpp>
 
@@ -12,16 +17,25 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL compiled_step::compiled_step(std::vector<partition> parts, graph_view g, runtime::task& on,
                                          session_kernels& kernels, const std::shared_ptr<body_compiler>& bodies)
-    : task_(on) {
+    : task_(on), process_(getpid()) {
   for (auto& part : parts) {
     auto& device = *on.devices.at(static_cast<std::size_t>(part.device));
     parts_.push_back(std::make_unique<executable>(std::move(part), g, device, on.services, bodies,
                                                   [&](const kernel_setup& s) { return kernels.find_or_make(s); }));
   }
   if (parts_.empty()) return;
+  make_announced_code();
   waits_ = parts_.size() != 1 || parts_[0]->waits || parts_[0]->device->stream();
   if (!waits_ && on.item_helpers > 0 && parts_[0]->items.size() > 1)
     lanes_ = std::make_unique<lane_choice>(*parts_[0], on.pool, on.item_helpers);
+}
+
+PINION_DECL void compiled_step::make_announced_code() {
+#if PINION_HAS_CUDA
+  for (const auto& part : parts_)
+    if (part->device->kernels() == devices::kernel_code::cuda)
+      pinion::make_announced_code(*part->device, task_.services.intra_op);
+#endif
 }
 
 PINION_DECL void compiled_step::run(step_state& state) {
@@ -51,6 +65,12 @@ PINION_DECL void compiled_step::run_here(step_state& state) {
 
 PINION_DECL void compiled_step::start(step_state& state, std::function<void()> done) {
   if (!waits_) return run_here(state), done();
+  if (process_ != getpid()) {
+    state.fail(error(errc::failed_precondition,
+                     "the session was made before fork(), and the threads that its steps wait for are not there in the "
+                     "child; make the session in the child, or start a program of its own"));
+    return done();
+  }
   struct under_way {
     std::unique_ptr<step_memory> memory;
     std::atomic<int> left;

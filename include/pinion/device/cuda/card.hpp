@@ -31,8 +31,12 @@ struct machine_cards {
   bool is_trouble = false;  // there is a driver, and it does not do what it should
 };
 // Asks CUDA. It makes no context, so a program that only lists GPUs takes none of their memory. Never throws for a
-// machine without a GPU or a driver.
+// machine without a GPU or a driver. A child of fork() whose parent has listed GPUs finds none.
 machine_cards list_cards();
+
+// Tells whether this process is a child of fork() whose parent has asked CUDA for its GPUs: CUDA does not go on there,
+// not even for a list.
+bool is_behind_fork();
 
 // One GPU that a device uses: what its streams, memory and marks share. It keeps the first failure that loses the GPU,
 // such as an illegal address or an uncorrectable memory error, after which CUDA refuses all work of this process on it.
@@ -89,7 +93,6 @@ class card {
   const std::string device_;
   mutable std::mutex mutex_;
   shared_error failure_;
-  std::int64_t process_ = 0;  // that entered first
   std::shared_ptr<idle_events> idle_;
   std::shared_ptr<const clock_base> base_;
 };

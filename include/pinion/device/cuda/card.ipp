@@ -4,8 +4,10 @@
 #include <cuda_runtime_api.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <utility>
 
+#include <pinion/base/process.hpp>
 #include <pinion/device/cuda/card.hpp>
 
 namespace pinion { inline namespace v0 { namespace cuda {
@@ -31,6 +33,15 @@ inline machine_cards no_cards(cudaError_t code) {
             true};
   return {{}, std::string("CUDA lists no GPUs: ") + cudaGetErrorName(code) + ", " + cudaGetErrorString(code), true};
 }
+
+// The process in which CUDA found GPUs; 0: there is none yet.
+struct first_process {
+  std::atomic<std::int64_t> id{0};
+};
+
+inline constexpr const char* behind_fork =
+    "CUDA was used before fork(), and it does not go on in the child: a session lists the GPUs when it is made; fork "
+    "before the first session, or start a program of its own";
 
 // True for codes after which CUDA refuses all further work on the GPU.
 inline bool loses_card(int code) {
@@ -66,9 +77,17 @@ inline int& entered_card() {
 
 }  // namespace detail
 
+PINION_DECL bool is_behind_fork() {
+  const std::int64_t first = of_this_process<detail::first_process>().id.load(std::memory_order_relaxed);
+  return first != 0 && first != getpid();
+}
+
 PINION_DECL machine_cards list_cards() {
+  if (is_behind_fork()) return {{}, detail::behind_fork, true};
   int count = 0;
   if (const cudaError_t failed = cudaGetDeviceCount(&count); failed || count == 0) return detail::no_cards(failed);
+  std::int64_t nobody = 0;
+  of_this_process<detail::first_process>().id.compare_exchange_strong(nobody, getpid());
   machine_cards found;
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp about{};
@@ -116,15 +135,8 @@ PINION_DECL void card::enter() {
   {
     std::lock_guard hold(mutex_);
     if (failure_) pinion::detail::throw_shared(failure_);
-    const std::int64_t me = getpid();
-    if (process_ == 0) process_ = me;
-    if (process_ != me)
-      throw error(errc::failed_precondition,
-                  device_ +
-                      " was used before fork(), and CUDA does not go on in the child; start a program of its own, "
-                      "or fork before the first use of a GPU")
-          .on_device(device_);
   }
+  if (is_behind_fork()) throw error(errc::failed_precondition, detail::behind_fork).on_device(device_);
   expect(cudaSetDevice(facts_.number), "cudaSetDevice");
   detail::entered_card() = facts_.number;
 }

@@ -30,9 +30,9 @@ struct kernel_text {
   std::string name, text;
 };
 
-// The kernels of one compute capability, in memory and on the disk. Kernels that are announced are compiled together as
-// soon as one of them is wanted, in as many units as there are threads. The disk's are those of the compiler that is
-// there, and of any where it is missing. It lives as long as the process. Thread-safe.
+// The kernels of one compute capability, in memory and on the disk. Kernels that are announced are compiled together,
+// as soon as they are asked for or one of them is wanted, in as many units as there are threads. The disk's are those
+// of the compiler that is there, and of any where it is missing. It lives as long as the process. Thread-safe.
 class kernel_store {
  public:
   static kernel_store& of(int major, int minor);
@@ -41,6 +41,8 @@ class kernel_store {
 
   // Tells that a kernel will be wanted.
   void announce(kernel_text text);
+  // Makes all kernels that were announced, as find() does; it returns when they are made, refused or failed.
+  void make_announced(thread_pool* threads);
   // The kernel, which it makes where it has to, and those announced with it. Waits for another thread that makes it.
   // `threads` helps; null: the caller alone. Null where there will be none: the compiler is missing, or it refuses the
   // text, or the driver refuses the code. `tell`, if there is one, is called with the reason of a refusal, for the
@@ -48,9 +50,9 @@ class kernel_store {
   using tell_refusal = std::function<void(const error& why)>;
   CUkern_st* find(const kernel_text& text, thread_pool* threads, const tell_refusal& tell = {});
 
-  // The numbers of kernels that were compiled, and of those that came from the disk.
+  // The numbers of kernels that were compiled, of the units that they were compiled in, and of kernels from the disk.
   struct counts {
-    int compiled = 0, from_disk = 0;
+    int compiled = 0, units = 0, from_disk = 0;
   };
   counts made() const;
 

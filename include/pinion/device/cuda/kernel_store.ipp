@@ -38,6 +38,13 @@ PINION_DECL void kernel_store::announce(kernel_text text) {
   entries_.try_emplace(std::move(text.name), entry{.text = std::move(text.text)});
 }
 
+PINION_DECL void kernel_store::make_announced(thread_pool* threads) {
+  std::unique_lock hold(mutex_);
+  const batch wanted = take_announced();
+  hold.unlock();
+  make(wanted, threads);
+}
+
 PINION_DECL CUkern_st* kernel_store::find(const kernel_text& text, thread_pool* threads, const tell_refusal& tell) {
   std::unique_lock hold(mutex_);
   auto& one = *entries_.try_emplace(text.name, entry{.text = text.text}).first;
@@ -160,6 +167,7 @@ PINION_DECL void kernel_store::load(const std::string& code, const batch& unit, 
   for (std::size_t i = 0; i < unit.size(); ++i) settle(*unit[i], state::made, kernels[i], nullptr);
   std::lock_guard hold(mutex_);
   (from_disk ? counts_.from_disk : counts_.compiled) += static_cast<int>(unit.size());
+  counts_.units += !from_disk;
 }
 
 PINION_DECL void kernel_store::settle(entries::value_type& one, state is, CUkern_st* kernel, shared_error why_none) {

@@ -76,6 +76,7 @@ PINION_DECL void stream::when_reached(completion<> callback) {
     card_->expect(cudaEventRecord(point.get(), native_), "cudaEventRecord");
     return point;
   });
+  if (is_behind_fork()) return callback(std::move(recorded).then([](const auto&) {}));  // the thread is not there
   callbacks_.post([card = card_, callback = std::move(callback), recorded = std::move(recorded)]() mutable {
     callback(std::move(recorded).then([&](const std::shared_ptr<CUevent_st>& point) {
       card->enter();  // else the thread's calls would make a context on the first GPU of the machine

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <pinion/op/elementwise/cuda_gradient_pass.hpp>
@@ -14,6 +16,7 @@
 #include <pinion/op/elementwise/parts.hpp>
 #include <pinion/op/elementwise/reuse.hpp>
 #include <pinion/op/source/cuda_kernels.hpp>
+#include <pinion/opkit/announcing_kernel.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
@@ -22,7 +25,7 @@ class cuda_map_kernel final : public kernel {
  public:
   explicit cuda_map_kernel(const kernel_setup& setup)
       : program_(setup, program_of(setup.attrs())), parts_(map_parts::of(setup.attrs())) {
-    announce(setup);
+    if (auto inputs = detail::assumed_inputs(setup)) announce(std::move(*inputs));
   }
 
   void run(kernel_context& c) override {
@@ -36,17 +39,7 @@ class cuda_map_kernel final : public kernel {
 
  private:
   map_layout layout_of(std::vector<shape> inputs) const { return parts_.layout(std::move(inputs), program_.program()); }
-  // Announces the form that the graph's shapes lead to, where an extent that is unknown counts as a large even one.
-  void announce(const kernel_setup& setup) {
-    constexpr std::int64_t assumed = 64;
-    std::vector<shape> inputs;
-    for (std::size_t i = 0; i < setup.node.inputs.size(); ++i) {
-      shape s = setup.input(static_cast<int>(i)).shape;
-      if (!s.has_rank()) return;
-      for (int d = 0; d < s.rank(); ++d)
-        if (s[d] < 0) s.set(d, assumed);
-      inputs.push_back(s);
-    }
+  void announce(std::vector<shape> inputs) {
     const auto layout = outcome_of([&] { return layout_of(std::move(inputs)); });
     if (layout && layout.value().elements > 0) program_.announce(layout.value().walk);
   }
@@ -57,11 +50,21 @@ class cuda_map_kernel final : public kernel {
 };
 
 // The kernel of MapGrad, which computes all gradients that are wanted in one pass, sums over broadcast axes included.
-class cuda_map_gradient_kernel final : public kernel {
+class cuda_map_gradient_kernel final : public announcing_kernel {
  public:
   explicit cuda_map_gradient_kernel(const kernel_setup& setup)
-      : program_(scalar::executable(program_of(setup.attrs()))), compiler_(setup) {}
+      : program_(scalar::executable(program_of(setup.attrs()))),
+        compiler_(setup),
+        assumed_(detail::assumed_inputs(setup)) {}
 
+  void announce(std::span<const unsigned char> wanted) override {
+    if (!assumed_ || std::find(wanted.begin(), wanted.end(), 1) == wanted.end()) return;
+    const auto of = outcome_of([&] { return make_plan(*assumed_, {wanted.begin(), wanted.end()}); });
+    if (!of || of.value()->is_empty || of.value()->separate->runs_at_once()) return;
+    const plan& p = *of.value();
+    const std::vector<const void*> aligned(p.walk.strides.size(), nullptr);
+    detail::cuda_gradient_pass::announce(compiler_, p.program, cuda_gradient_form_of(p.program, p.walk, aligned));
+  }
   void run(kernel_context& c) override {
     cuda_addresses operands;
     for (const any_tensor& in : c.inputs) operands.add(in);
@@ -94,19 +97,21 @@ class cuda_map_gradient_kernel final : public kernel {
     std::lock_guard hold(mutex_);
     for (const auto& one : plans_)
       if (one->inputs == inputs && one->wanted == wanted) return *one;
+    return *plans_.emplace_back(make_plan(std::move(inputs), wanted));
+  }
+  std::unique_ptr<const plan> make_plan(std::vector<shape> inputs, const std::vector<bool>& wanted) const {
     const shape space = map_layout::space_of(inputs);
     std::vector<shape> operands = inputs;
     for (std::size_t k = 0; k < wanted.size(); ++k)
       if (wanted[k]) operands.push_back(inputs[k]);
     auto separate = std::make_unique<detail::separate_gradients>(program_, inputs, wanted);
-    plans_.push_back(std::make_unique<plan>(plan{std::move(inputs),
-                                                 wanted,
-                                                 with_results(program_, wanted),
-                                                 {space, operands},
-                                                 space.count() == 0,
-                                                 std::move(separate),
-                                                 {}}));
-    return *plans_.back();
+    return std::make_unique<const plan>(plan{std::move(inputs),
+                                             wanted,
+                                             with_results(program_, wanted),
+                                             {space, operands},
+                                             space.count() == 0,
+                                             std::move(separate),
+                                             {}});
   }
   const detail::cuda_gradient_pass& pass_for(const plan& of, const cuda_addresses& operands) {
     const auto form = cuda_gradient_form_of(of.program, of.walk, operands.all());
@@ -126,6 +131,7 @@ class cuda_map_gradient_kernel final : public kernel {
 
   const scalar::program program_;
   const detail::cuda_compiler compiler_;
+  const std::optional<std::vector<shape>> assumed_;  // inputs for which it is announced
   std::mutex mutex_;
   std::vector<std::unique_ptr<const plan>> plans_;
 };

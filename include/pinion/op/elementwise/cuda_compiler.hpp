@@ -1,9 +1,12 @@
 // The compiler of an elementwise node's kernels in CUDA C, and their launches.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,6 +15,7 @@
 #include <pinion/device/cuda/kernel_store.hpp>
 #include <pinion/op/elementwise/cuda_map.hpp>
 #include <pinion/opkit/kernel.hpp>
+#include <pinion/opkit/refusals.hpp>
 #include <pinion/scalar/program.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
@@ -21,6 +25,22 @@ template <class Write>
 cuda::kernel_text named_text(Write write) {
   const std::string name = "pinion_" + cuda::digest(write("kernel"));
   return {name, write(name)};
+}
+
+// An extent that stands for one that the graph does not know where kernels are announced: large and even.
+constexpr std::int64_t assumed_extent = 64;
+
+// The shapes of a node's inputs, as its kernel is announced for them; null where the graph does not know a rank.
+inline std::optional<std::vector<shape>> assumed_inputs(const kernel_setup& setup) {
+  std::vector<shape> inputs;
+  for (std::size_t i = 0; i < setup.node.inputs.size(); ++i) {
+    shape s = setup.input(static_cast<int>(i)).shape;
+    if (!s.has_rank()) return std::nullopt;
+    for (int d = 0; d < s.rank(); ++d)
+      if (s[d] < 0) s.set(d, assumed_extent);
+    inputs.push_back(s);
+  }
+  return inputs;
 }
 
 // The kernels of the GPU that a node runs on, and the threads that help to compile them. A value.
@@ -37,10 +57,12 @@ class cuda_compiler {
   // the driver is told once, on standard error.
   CUkern_st* find(const cuda::kernel_text& text, const scalar::program& p) const {
     const cuda::card::visit here(card_);
-    return store_->find(text, threads_, [&](const error& why) {
+    CUkern_st* const found = store_->find(text, threads_, [&](const error& why) {
       fmt::print(stderr, "pinion: the GPU interprets the program of node '{}' ({}), since {}; the program:\n{}\n",
                  node_->name, node_->op, why.sentence(), scalar::to_string(p));
     });
+    if (!found) note_refusal(*node_);
+    return found;
   }
 
  private:

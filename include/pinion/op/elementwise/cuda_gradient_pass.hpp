@@ -20,13 +20,16 @@ class cuda_gradient_pass {
   cuda_gradient_pass(const cuda_compiler& compiler, scalar::program p, broadcast_walk walk,
                      const cuda_gradient_form& form)
       : program_(std::move(p)), walk_(std::move(walk)), form_(form), run_(program_, walk_, form_) {
-    const auto pass = named_text([&](const std::string& name) { return cuda_gradient_text(program_, form_, name); });
-    const auto sum = named_text([&](const std::string& name) { return cuda_sum_text(program_.arithmetic, name); });
-    compiler.announce(sum);
-    pass_ = compiler.find(pass, program_);
-    if (pass_) sum_ = compiler.find(sum, program_);
+    announce(compiler, program_, form_);
+    pass_ = compiler.find(pass_text(program_, form_), program_);
+    if (pass_) sum_ = compiler.find(sum_text(program_), program_);
   }
   cuda_gradient_pass(const cuda_gradient_pass&) = delete;
+  // Announces the kernels of such a pass.
+  static void announce(const cuda_compiler& compiler, const scalar::program& p, const cuda_gradient_form& form) {
+    compiler.announce(pass_text(p, form));
+    compiler.announce(sum_text(p));
+  }
 
   const cuda_gradient_form& form() const { return form_; }
   // False where nothing compiles it.
@@ -45,6 +48,13 @@ class cuda_gradient_pass {
   }
 
  private:
+  static cuda::kernel_text pass_text(const scalar::program& p, const cuda_gradient_form& form) {
+    return named_text([&](const std::string& name) { return cuda_gradient_text(p, form, name); });
+  }
+  static cuda::kernel_text sum_text(const scalar::program& p) {
+    return named_text([&](const std::string& name) { return cuda_sum_text(p.arithmetic, name); });
+  }
+
   const scalar::program program_;
   const broadcast_walk walk_;
   const cuda_gradient_form form_;

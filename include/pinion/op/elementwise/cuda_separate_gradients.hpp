@@ -34,11 +34,12 @@ class separate_gradients {
       if (wanted[k]) sums_.push_back(folds_to(inputs[k]));
   }
 
+  // Tells whether one kernel does it all that was compiled ahead of time, if it has code for the GPU.
+  bool runs_at_once() const { return !adds_up() && ahead_.takes(walk_of_all_); }
   // Runs where one kernel does it all that was compiled ahead of time; else it does nothing, and is false. Operands are
   // the inputs, then the wanted results.
   bool run_at_once(kernel_context& c, const cuda_addresses& operands) {
-    const bool adds_up = std::any_of(sums_.begin(), sums_.end(), [](const folds& sum) { return !sum.empty(); });
-    return !adds_up && ahead_.launch(c, walk_of_all_, with_unwanted(operands.all()));
+    return !adds_up() && ahead_.launch(c, walk_of_all_, with_unwanted(operands.all()));
   }
   void run(kernel_context& c, const cuda_addresses& operands) {
     std::vector<const void*> at(operands.all().begin(), operands.all().end());
@@ -56,6 +57,9 @@ class separate_gradients {
  private:
   using folds = std::vector<cuda::fold_extents>;
 
+  bool adds_up() const {
+    return std::any_of(sums_.begin(), sums_.end(), [](const folds& sum) { return !sum.empty(); });
+  }
   static std::vector<shape> with_space(std::vector<shape> inputs, const shape& space, std::size_t results) {
     inputs.insert(inputs.end(), results, space);
     return inputs;

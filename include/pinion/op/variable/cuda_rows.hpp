@@ -60,7 +60,9 @@ class cuda_sparse_update_kernel final : public kernel {
  public:
   explicit cuda_sparse_update_kernel(const kernel_setup& setup)
       : program_(setup, program_of(setup.attrs())),
-        variables_(updated_by(setup, setup.attrs().get<std::int64_t>("states"))) {}
+        variables_(updated_by(setup, setup.attrs().get<std::int64_t>("states"))) {
+    announce(setup);
+  }
 
   void run(kernel_context& c) override {
     state::writing writing(variables_);
@@ -76,6 +78,14 @@ class cuda_sparse_update_kernel final : public kernel {
   }
 
  private:
+  void announce(const kernel_setup& setup) {
+    const shape variable = setup.input(0).shape, indices = setup.input(static_cast<int>(variables_.size())).shape;
+    if (!variable.known() || variable.rank() == 0 || variable.count() == 0) return;
+    const std::int64_t n = indices.known() ? indices.count() : assumed_extent;
+    if (n > 0)
+      program_.announce(
+          walk_over({n, variable.count() / variable[0]}, setup.node.inputs.size() - variables_.size() - 2));
+  }
   void update_rows(kernel_context& c, const state::writing& writing, std::span<const any_tensor> values) {
     const cuda_named_rows rows(c, values[0], writing.old_value(0).shape());
     visit_plain(values[1].dtype(), [&]<class T>() {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include <pinion/op/elementwise/cuda_map_program.hpp>
 #include <pinion/op/elementwise/op.hpp>
@@ -35,7 +36,9 @@ inline cuda_addresses cuda_update_operands(kernel_context& c, state::writing& wr
 class cuda_update_kernel final : public kernel {
  public:
   cuda_update_kernel(const kernel_setup& setup, const scalar::program& p, std::int64_t states, bool yields_value)
-      : program_(setup, p, true), variables_(updated_by(setup, states)), yields_value_(yields_value) {}
+      : program_(setup, p, true), variables_(updated_by(setup, states)), yields_value_(yields_value) {
+    announce(setup);
+  }
 
   void run(kernel_context& c) override {
     state::writing writing(variables_);
@@ -47,6 +50,21 @@ class cuda_update_kernel final : public kernel {
   }
 
  private:
+  // A gradient whose shape the graph does not know counts as one of the variable's shape.
+  void announce(const kernel_setup& setup) {
+    const shape space = setup.input(0).shape;
+    if (!space.known() || space.count() == 0) return;
+    std::vector<shape> operands(variables_.size(), space);
+    for (std::size_t i = variables_.size(); i < setup.node.inputs.size(); ++i) {
+      const shape& given = setup.input(static_cast<int>(i)).shape;
+      operands.push_back(given.known() ? given : i == variables_.size() ? space : shape{});
+      shape wider;
+      if (!broadcast(space, operands.back(), wider) || !(wider == space)) return;
+    }
+    operands.insert(operands.end(), variables_.size(), space);
+    program_.announce(broadcast_walk(space, operands));
+  }
+
   cuda_map_program program_;
   update_layouts layouts_;
   const state::updated_variables variables_;

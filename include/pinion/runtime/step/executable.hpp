@@ -43,6 +43,8 @@ struct executable {
   void join_segments(task_services& services);
   std::shared_ptr<pinion::kernel> kernel_of(part_item& from, const kernel_setup& setup, const kernel_source& kernels);
   void count_readers();
+  // Has the kernels of a GPU announce their code. Requires: the readers are counted.
+  void announce_code() const;
   bool is_light() const;
 };
 

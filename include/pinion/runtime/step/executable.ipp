@@ -9,6 +9,7 @@
 #include <pinion/graph/attribute_value.hpp>
 #include <pinion/graph/body.hpp>
 #include <pinion/op/transfer/cpu.hpp>
+#include <pinion/opkit/announcing_kernel.hpp>
 #include <pinion/opkit/registry.hpp>
 #include <pinion/runtime/step/executable.hpp>
 #include <pinion/runtime/step/segments_of.hpp>
@@ -27,9 +28,18 @@ PINION_DECL executable::executable(partition part, graph_view g, devices::device
     it.may_bind = it.kernel && it.kernel->may_bind();
     waits |= it.blocking;
   }
-  if (on.kernels() == devices::kernel_code::cuda) join_segments(services);
   count_readers();
+  if (on.kernels() == devices::kernel_code::cuda) {
+    announce_code();
+    join_segments(services);
+    count_readers();
+  }
   light = is_light();
+}
+
+PINION_DECL void executable::announce_code() const {
+  for (const item& it : items)
+    if (auto* const kernel = dynamic_cast<announcing_kernel*>(it.kernel.get())) kernel->announce(it.wanted);
 }
 
 PINION_DECL void executable::join_segments(task_services& services) {
@@ -120,12 +130,15 @@ PINION_DECL void executable::count_readers() {
       ++readers[static_cast<std::size_t>(in.slot)];
       last_reader[static_cast<std::size_t>(in.slot)] = static_cast<int>(i);
       last[static_cast<std::size_t>(in.slot)] = &in;
+      in.last_in_order = false;
     }
   for (input_slot* in : last)
     if (in) in->last_in_order = true;
-  for (item& it : items)
+  for (item& it : items) {
+    it.wanted.clear();
     for (int o = 0; o < it.outputs; ++o)
       it.wanted.push_back(readers[static_cast<std::size_t>(it.first_output + o)] > 0);
+  }
 }
 
 }}}  // namespace pinion::v0::runtime
