@@ -55,6 +55,7 @@ int run(const settings& s) {
   if (broken && !s.tell) {
     const auto& all = tells.last();
     for (std::size_t i = all.size() > 60 ? all.size() - 60 : 0; i < all.size(); ++i) fmt::print("{}\n", all[i]);
+    for (const auto& promise : tells.broken()) fmt::print("{}\n", promise);
   }
   fmt::print(
       "seed {}: {:.2f} h, {} faults, {} steps, {} lost, {} unheard, {} turns, {} names and {} files lost by "

@@ -44,7 +44,7 @@ struct draw {
   unsigned hurry = chance.chance(30) ? 0 : chance.chance(50) ? 20 : 200;
   pn::server_config config = [this] {
     pn::server_config c;
-    if (chance.chance(50)) c.credit = 1024;
+    if (chance.chance(50)) c.credit = 64;
     c.inter_op_threads = 1 + static_cast<int>(chance.below(2));
     c.intra_op_threads = 1;
     c.limits.runs = 64;
@@ -91,7 +91,8 @@ struct life : process {
   pn::countdown asked;                             // to end, or to notice that it is dead
   pn::distributed::task_server* server = nullptr;  // while it serves
   bool ended = false;
-  duration frozen_for{};  // so far
+  bool misses_chief = false;  // a worker takes its chief for lost
+  duration frozen_for{};      // so far
   time_point frozen_at{};
 };
 
@@ -193,7 +194,8 @@ class cluster {
   disks disk;
   pn::cluster_spec spec;
   std::vector<host> hosts;
-  std::condition_variable begins;              // a step of a worker
+  std::condition_variable begins;              // a step of a worker or guest
+  host *from = nullptr, *to = nullptr;         // tasks between which its values go
   std::mutex beginning;                        // guards nothing: one thread has the turn
   time_point quiet_since = time_point::max();  // nothing is broken, and all have recovered
 

@@ -81,6 +81,8 @@ struct watch {
     c.accounts.begins(worker);
     under_way.emplace(mine);
     began = history::now();
+    c.from = &c.at("worker", worker);
+    c.to = &c.at("ps", worker % c.drawn.pss);
     c.begins.notify_all();
     return {.fetches = {vector}};
   }
@@ -125,7 +127,9 @@ inline void work(cluster& c, host& h, life& mine) try {
     if (mine.dead) return;
     c.tells.tell(fmt::format("{}: {}", h.full(), line));
     if (line.find("; recovering: ") != line.npos) follows->fails(line);
-    if (line.find(", is lost: ") != line.npos) c.expect_noise(history::now() - 10s, line);
+    const bool lost = line.find(", is lost: ") != line.npos;
+    if (lost) c.expect_noise(history::now() - 10s, line);
+    if (lost || line.find(", is back after ") != line.npos || line.starts_with("recovered")) mine.misses_chief = lost;
     constexpr std::string_view saved = "saved checkpoint ";
     if (line.starts_with(saved)) note_saved(c, std::string(line.substr(saved.size())));
   };
@@ -169,11 +173,12 @@ struct visit {
   pn::expr<float> up, hops;
   pn::operation init, takes;
   float added = 0;
+  host &at_ps, &at_worker;
 
-  visit(const cluster& c, dice& chance) {
-    const std::string ps = fmt::format("/job:ps/task:{}", chance.below(static_cast<std::uint64_t>(c.drawn.pss)));
-    const std::string worker =
-        fmt::format("/job:worker/task:{}", chance.below(static_cast<std::uint64_t>(c.drawn.workers)));
+  visit(cluster& c, dice& chance)
+      : at_ps(c.at("ps", static_cast<int>(chance.below(static_cast<std::uint64_t>(c.drawn.pss))))),
+        at_worker(c.at("worker", static_cast<int>(chance.below(static_cast<std::uint64_t>(c.drawn.workers))))) {
+    const std::string ps = at_ps.full(), worker = at_worker.full();
     const auto elements = std::int64_t{1} << chance.below(10);
     pn::tensor<float> ones({elements});
     for (float& x : ones.span()) x = 1;
@@ -185,7 +190,7 @@ struct visit {
       takes = pn::group(q.dequeue());
     }
     hops = up;
-    for (auto i = 1 + chance.below(3); i > 0; --i) {
+    for (auto i = 1 + chance.below(20); i > 0; --i) {
       const pn::device there{worker};
       hops = pn::identity(hops + 1.0f);
       const pn::device back{ps};
@@ -217,12 +222,13 @@ class guest {
     pn::session s({.target = "pinion://" + master.name + std::string(from_outside),
                    .graph = &v.g,
                    .startup_timeout = 10s,
-                   .operation_timeout = std::chrono::milliseconds(2000 + chance_.below(20000))});
+                   .operation_timeout = chance_.chance(50) ? 60s : chance_.between_ms(2000, 8000)});
     float told = 0;
-    std::int64_t open = 0;
     if (!succeeds([&] { s.run(v.init); }, longest_step + 10s)) return;
     for (auto steps = chance_.below(12); steps > 0 && !mine_.asked.done(); --steps) {
-      ++open;
+      c_.from = &v.at_worker;
+      c_.to = &v.at_ps;
+      c_.begins.notify_all();
       if (chance_.chance(15)) return wait_in_vain(s, v);
       float got = 0;
       if (!succeeds([&] { got = static_cast<float>(count_of(c_, "the guest", pn::tensor<float>(s.run(v.hops)))); },
@@ -249,7 +255,7 @@ class guest {
       } catch (const pn::error& e) {
         met = e;
       }
-      check_time(time, 10s + 22s + 5s);
+      check_time(time, 10s + 60s + 5s);
     });
     std::this_thread::sleep_for(chance_.between(0ms, 1500ms));
     const stopwatch since(mine_);
@@ -259,6 +265,7 @@ class guest {
       s.close();
     waits.join();
     if (cancels || closes) check_time(since, longest_step);
+    if (!cancels && !closes) std::this_thread::sleep_for(chance_.between(0s, 60s));  // what waited is over there, too
     c_.tells.tell("the guest waited in vain: " + std::string(met ? to_string(met->code()) : "nothing"));
   }
 

@@ -42,6 +42,9 @@ class dice {
   duration between(duration least, duration most) {
     return least + duration(static_cast<duration::rep>(below(static_cast<std::uint64_t>((most - least).count()) + 1)));
   }
+  std::chrono::milliseconds between_ms(std::uint64_t least, std::uint64_t most) {
+    return std::chrono::milliseconds(least + below(most - least + 1));
+  }
 
  private:
   std::uint64_t state_;

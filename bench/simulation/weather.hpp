@@ -50,15 +50,16 @@ class weather {
     std::unique_lock hold(c_.beginning);
     c_.begins.wait_for(hold, 5s);
     hold.unlock();
-    std::this_thread::sleep_for(chance_.between(0ms, 5 * c_.drawn.network.max_latency));
+    std::this_thread::sleep_for(chance_.between(0ms, 20 * c_.drawn.network.max_latency));
   }
 
   void fault() {
-    host& a = any();
-    host& b = another(a);
+    const bool aimed = c_.from && chance_.chance(50);  // at a link that is in use
+    host& a = aimed ? *c_.from : any();
+    host& b = aimed ? *c_.to : another(a);
     ++faults_;
     switch (chance_.below(11)) {
-      case 0: return die(a, true);
+      case 0: return die(chance_.chance(50) ? c_.at("worker", 0) : a, true);  // the chief's disk has the checkpoints
       case 1: return die(a, false);
       case 2:
         if (a.lives() && !a.now->frozen) c_.freeze(a);
@@ -92,10 +93,12 @@ class weather {
   void die(host& h, bool power) {
     if (!h.lives()) return;
     c_.kill(h, power);
-    if (chance_.chance(50)) {
-      std::this_thread::sleep_for(chance_.between(10ms, 10s));
-      start_again(h);
-    }
+    if (!chance_.chance(50)) return;
+    std::this_thread::sleep_for(chance_.between(10ms, 10s));
+    start_again(h);
+    if (h.job != "ps" || !chance_.chance(50)) return;
+    std::this_thread::sleep_for(chance_.between(0ms, 3s));  // the chief restores what was lost
+    die(c_.at("worker", 0), false);
   }
   // A task is asked to end; it comes again when it is calm. The chief stays, since training ends with it.
   void leave(host& h) {
@@ -156,11 +159,13 @@ class weather {
   void look() {
     for (host& h : c_.hosts) {
       if (!h.lives() || !h.now->server) continue;
+      if (h.now->misses_chief) c_.tells.broken(fmt::format("{} misses a chief that is there", h.full()));
       const pn::task_report r = h.now->server->report();
       const auto kept = h.now->server->values().runs() + h.now->server->values().offered();
       expect_at_most(h, "sessions", r.sessions.size(), 6);
       expect_at_most(h, "runs and values", kept, 40);
       expect_at_most(h, "runs under way", r.runs.size(), 8);
+      for (const auto& each : r.runs) expect_at_most(h, "s of age in a run", static_cast<std::size_t>(each.age), 75);
       for (const auto& each : r.sessions) expect_at_most(h, "steps of a session", each.steps.running, 4);
       expect_at_most(h, "clients", static_cast<std::size_t>(r.backlog.clients), 16);
       expect_at_most(h, "bytes that wait", r.backlog.bytes_waiting + r.backlog.bytes_received, 1 << 20);
