@@ -280,6 +280,19 @@ TEST_CASE("a closed listener's accept is cancelled, pending or later, and its un
   }
 }
 
+TEST_CASE("a simulated network tells the time of its next event, and none once nothing is left") {
+  sim_network world(options());
+  CHECK(world.next_event() == std::nullopt);
+  after(world, 5s, [] {});
+  after(world, 3s, [] {});
+  world.run_for(0s);
+  CHECK(world.next_event() == world.now() + 3s);
+  world.run_for(4s);
+  CHECK(world.next_event() == world.now() + 1s);
+  world.run_until_idle();
+  CHECK(world.next_event() == std::nullopt);
+}
+
 // ---- faults
 
 TEST_CASE("over a cut nothing arrives and nobody is told; after heal it does") {

@@ -92,6 +92,11 @@ PINION_DECL void sim_network::run_for(duration time) {
   world_->now = std::max(world_->now, end);
 }
 
+PINION_DECL std::optional<time_point> sim_network::next_event() const {
+  if (world_->events.empty()) return std::nullopt;
+  return world_->events.begin()->first.first;
+}
+
 PINION_DECL void sim_network::run_until_idle() {
   world_->pump([] { return false; }, {});
 }

@@ -1,0 +1,121 @@
+// A whole cluster, training included, in simulated time: a hundred hours in minutes, with faults at random. Each run is
+// drawn from its seed, and happens again in the same way with it.
+//
+//   bench_simulation --hours=100 --seed=1
+//   bench_simulation --hours=2 --seed=1 --seeds=40       one run for each seed
+//   bench_simulation --short                             some minutes of many seeds, in less than a minute
+//   bench_simulation --hours=2 --seed=7 --tell           all that happens
+//
+// It prints a line for each run, with a digest of all that happened, and fails if a promise was broken.
+#include <sys/personality.h>
+#include <sys/wait.h>
+
+#include <string_view>
+
+#include "simulation/weather.hpp"
+
+namespace {
+
+using namespace simulation;
+
+struct settings {
+  std::uint64_t seed = 1, seeds = 1;
+  double hours = 1;
+  bool tell = false, one = false, quick = false;
+  std::string folder = "/dev/shm/pinion-simulation";
+};
+
+// One run, in this process.
+int run(const settings& s) {
+  const auto began = clock::now();
+  const draw how{s.seed};
+  const time_point start = time_point() + std::chrono::hours(1);
+  turns turn(s.seed, start, how.hurry);
+  history tells(start);
+  tells.told = s.tell;
+  pn::set_log([&](const pn::log_line& line) { tells.tell(fmt::format("{} {}", line.task, line.text)); });
+  ledger accounts(tells, how.workers);
+  cluster c(how, tells, accounts, fmt::format("{}-{:06}", s.folder, s.seed));
+  weather w(c);
+  bool over = false;
+  turn.on_stuck = [&] {
+    for (const auto& line : tells.last()) fmt::print(stderr, "{}\n", line);
+  };
+  std::thread blows([&] {
+    w.blow(s.hours);
+    over = true;
+  });
+  turn.direct([&] { return over; }, [&](time_point now) { c.world.run_for(now - c.world.now()); },
+              [&] { return c.world.next_event().value_or(time_point::max()); });
+  std::int64_t steps = 0, lost = 0, unheard = 0;
+  for (const account& a : accounts.all()) steps += a.steps, lost += a.lost, unheard += a.unheard;
+  const double simulated = seconds(turn.now() - start);
+  const auto digest = tells.digest() ^ turn.switches();
+  const bool broken = !tells.broken().empty();
+  if (broken && !s.tell) {
+    const auto& all = tells.last();
+    for (std::size_t i = all.size() > 60 ? all.size() - 60 : 0; i < all.size(); ++i) fmt::print("{}\n", all[i]);
+    for (const auto& promise : tells.broken()) fmt::print("{}\n", promise);
+  }
+  fmt::print(
+      "seed {}: {:.2f} h, {} faults, {} steps, {} lost, {} unheard, {} turns, {} names and {} files lost by "
+      "disks, digest {:016x}: {}\n",
+      s.seed, simulated / 3600, w.faults(), steps, lost, unheard, turn.switches(), c.disk.lost(), c.disk.torn(), digest,
+      broken ? "BROKEN" : "well");
+  std::fflush(stdout);
+  static_cast<void>(began);
+  std::_Exit(broken ? 1 : 0);  // the simulated processes have ended, or are abandoned
+}
+
+// One run in a process of its own, in which addresses are the same each time, and all threads share a core.
+int run_apart(const settings& s, const char* program) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::personality(ADDR_NO_RANDOMIZE);
+    const std::string seed = fmt::format("--seed={}", s.seed), hours = fmt::format("--hours={}", s.hours);
+    const std::string folder = "--folder=" + s.folder;
+    ::execl("/proc/self/exe", program, "--one", seed.c_str(), hours.c_str(), folder.c_str(),
+            s.tell ? "--tell" : nullptr, nullptr);
+    std::_Exit(127);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  fmt::print("seed {}: BROKEN, ended by signal {}\n", s.seed, WTERMSIG(status));
+  return 1;
+}
+
+void share_a_core() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  sched_setaffinity(0, sizeof one, &one);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  settings s;
+  const std::vector<std::string_view> words(argv + 1, argv + argc);
+  const auto given = [&](std::string_view name) -> std::optional<std::string> {
+    for (const std::string_view w : words)
+      if (w.starts_with(name) && (w.size() == name.size() || w[name.size()] == '='))
+        return std::string(w.substr(std::min(w.size(), name.size() + 1)));
+    return std::nullopt;
+  };
+  if (const auto v = given("--seed")) s.seed = std::stoull(*v);
+  if (const auto v = given("--seeds")) s.seeds = std::stoull(*v);
+  if (const auto v = given("--hours")) s.hours = std::stod(*v);
+  if (const auto v = given("--folder")) s.folder = *v;
+  s.tell = given("--tell").has_value();
+  s.quick = given("--short").has_value();
+  s.one = given("--one").has_value();
+  if (s.one) {
+    share_a_core();
+    return run(s);
+  }
+  if (s.quick) s.seeds = 12, s.hours = .2;
+  int failed = 0;
+  for (const auto end = s.seed + s.seeds; s.seed < end; ++s.seed) failed += run_apart(s, argv[0]) != 0;
+  return failed == 0 ? 0 : 1;
+}

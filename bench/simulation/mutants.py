@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Tells which planted bugs the simulation finds.
+
+    bench/simulation/mutants.py --build=build/dev [--only=N,N] [--seeds=8] [--hours=0.2] [--cpu=120]
+
+All bugs of mutants.txt are compiled into one copy of the program, from the units of the library that have them; the
+variable PINION_PLANTED_BUG chooses one. Without it the program must have the history of the library's own simulation.
+A bug is found if a run breaks a promise, dies, or does not end. The status is 1 where fewer than 95 % are found.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+here = pathlib.Path(__file__).resolve().parent
+root = here.parent.parent
+
+PLANTED = """#pragma once
+#include <cstdlib>
+namespace pinion_mutants {
+inline bool planted(int number) {
+  static const char* const text = std::getenv("PINION_PLANTED_BUG");
+  static const int chosen = text ? std::atoi(text) : 0;
+  return number == chosen;
+}
+}  // namespace pinion_mutants
+"""
+
+
+def read_mutants():
+    mutants = []
+    text = "\n".join(l for l in (here / "mutants.txt").read_text().split("\n") if not l.startswith("#"))
+    for block in re.split(r"\n\s*\n", text.strip()):
+        head, body = block.split("\n", 1)
+        kind, file, breaks = re.match(r"(expression|statement) (\S+): (.*)", head).groups()
+        old, new = re.split(r"(?:^|\n)=>", body, maxsplit=1)
+        mutants.append((kind, file, breaks, old.strip(), new.strip()))
+    return mutants
+
+
+def pattern(code):
+    """The code, whatever its line breaks are."""
+    return r"\s+".join(re.escape(word) for word in code.split())
+
+
+def plant(number, kind, text, old, new):
+    found = list(re.finditer(pattern(old), text))
+    if len(found) != 1:
+        sys.exit(f"mutant {number}: its code stands {len(found)} times in its file: {old}")
+    was, is_here = found[0].group(0), f"pinion_mutants::planted({number})"
+    if kind == "statement":
+        put = f"if ({is_here}) {{ {new} }} else {{ {was} }}"
+    else:
+        put = f"({is_here} ? ({new}) : ({was}))"
+    return text[:found[0].start()] + put + text[found[0].end():]
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--build", default="build/dev")
+    options.add_argument("--only", default="")
+    options.add_argument("--seeds", type=int, default=8)
+    options.add_argument("--hours", type=float, default=0.2)
+    options.add_argument("--cpu", type=int, default=120, help="seconds of a run, after which it does not end")
+    options.add_argument("--compile-only", action="store_true")
+    o = options.parse_args()
+    build = (root / o.build).resolve()
+    folder = build / "mutants"
+    mutants = read_mutants()
+    program = compile_all(mutants, build, folder)
+    if o.compile_only:
+        return 0
+    own = run(build / "tests" / "pinion_simulation", None, 1, .05, o.cpu, folder)
+    same = run(program, None, 1, .05, o.cpu, folder)
+    if own[0] != 0 or digest_of(own[1]) != digest_of(same[1]):
+        sys.exit("without a planted bug the program has another history than the library:\n" + own[1] + same[1])
+    chosen = [int(n) for n in o.only.split(",") if n] or range(1, len(mutants) + 1)
+    found = 0
+    for number in chosen:
+        kind, file, breaks, _, _ = mutants[number - 1]
+        verdict = "MISSED"
+        for seed in range(1, o.seeds + 1):
+            status, said = run(program, number, seed, o.hours, o.cpu, folder)
+            if status != 0:
+                why = re.findall(r"BROKEN: (.*)", said)
+                verdict = f"found by seed {seed}: " + (why[0] if why else "it ends badly" if status > 0 else "it does not end")
+                found += 1
+                break
+        print(f"{number:3} {file}: {breaks}: {verdict}"[:240], flush=True)
+    print(f"{found} of {len(chosen)} are found")
+    return 0 if found >= .95 * len(chosen) else 1
+
+
+def compile_all(mutants, build, folder):
+    include = folder / "include" / "pinion"
+    include.mkdir(parents=True, exist_ok=True)
+    (folder / "planted.hpp").write_text(PLANTED)
+    files = {}
+    for number, (kind, file, _, old, new) in enumerate(mutants, 1):
+        text = files.get(file) or (root / "include" / "pinion" / file).read_text()
+        files[file] = plant(number, kind, text, old, new)
+    for file, text in files.items():
+        path = include / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+    commands = json.loads((build / "compile_commands.json").read_text())
+    objects = []
+    for unit in sorted((root / "cmake" / "compiled").glob("*.cpp")):
+        used = [f for f in files if f"<pinion/{f}>" in unit.read_text()]
+        if not used:
+            continue
+        entry = next(c for c in commands if c["file"].endswith(f"/cmake/compiled/{unit.name}"))
+        words = shlex.split(entry["command"])
+        words = words[next(i for i, w in enumerate(words) if w.endswith(("g++", "c++", "clang++"))):]
+        compiled = folder / (unit.stem + ".o")
+        objects.append(str(compiled))
+        newest = max([(include / f).stat().st_mtime for f in used] + [unit.stat().st_mtime])
+        if compiled.exists() and compiled.stat().st_mtime > newest:
+            continue
+        words[words.index("-o") + 1] = str(compiled)
+        words[1:1] = ["-I" + str(folder / "include"), "-include", str(folder / "planted.hpp")]
+        subprocess.run(words, check=True, cwd=entry["directory"])
+    program = folder / "simulation_with_mutants"
+    link = subprocess.run(["ninja", "-C", str(build), "-t", "commands", "-s", "tests/pinion_simulation"],
+                          capture_output=True, text=True, check=True).stdout.strip().split("\n")[-1]
+    link = re.sub(r"-o tests/pinion_simulation\b", "-o " + str(program), link)
+    link = re.sub(r"(\S*simulation\.cpp\.o)", r"\1 " + " ".join(objects), link, count=1)
+    subprocess.run(link, shell=True, check=True, cwd=build)
+    return program
+
+
+def run(program, bug, seed, hours, cpu, folder):
+    environment = dict(os.environ)
+    environment.pop("PINION_PLANTED_BUG", None)
+    if bug:
+        environment["PINION_PLANTED_BUG"] = str(bug)
+    command = f"ulimit -c 0 -t {cpu}; exec {program} --seed={seed} --hours={hours} --folder=/dev/shm/pinion-mutants"
+    done = subprocess.run(["bash", "-c", command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    said = done.stdout.decode(errors="replace")
+    return done.returncode, said
+
+
+def digest_of(said):
+    found = re.search(r"digest (\w+)", said)
+    return found and found.group(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

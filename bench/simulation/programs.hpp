@@ -1,0 +1,319 @@
+// The programs of the hosts: a ps serves, workers train, and a guest runs steps of its own over the wire.
+#pragma once
+
+#include "cluster.hpp"
+
+namespace simulation {
+
+namespace tr = pinion::train;
+
+// A step that succeeds or fails takes this long at most, where nothing in it waits for something else than a peer:
+// two heartbeats, some of silence before that is noticed, and some of the network's own.
+inline constexpr std::chrono::seconds longest_step{15};
+
+// The span of a step, without what its own process stood meanwhile.
+class stopwatch {
+ public:
+  explicit stopwatch(const life& of) : of_(of) {}
+  duration time() const { return history::now() - began_ - (of_.frozen_for - stood_); }
+
+ private:
+  const life& of_;
+  time_point began_ = history::now();
+  duration stood_ = of_.frozen_for;
+};
+
+inline void serve(cluster& c, host& h, life& mine) try {
+  serving here(c, h, mine);
+  mine.net->wait(mine.asked, {});
+  if (mine.dead) return;
+  here.server().drain();
+  c.accounts.lost_state();
+} catch (const pn::error& e) {
+  if (!mine.dead) c.tells.broken(fmt::format("{} does not serve: {}", h.full(), e.what()));
+}
+
+inline std::string name_of_vector(int worker) {
+  return fmt::format("steps_of_{}", worker);
+}
+
+// The graph of a worker: w goes towards 3, and its step adds 1 to its own vector beside it.
+struct model {
+  pn::expr<float> one, result;
+
+  model(const cluster& c, int worker) {
+    std::vector<pn::variable_handle<float>> vectors;
+    const pn::device on{
+        pn::replica_device_setter{{.worker_device = fmt::format("/job:worker/task:{}", worker), .cluster = c.spec}}};
+    const auto step = tr::get_or_create_global_step();
+    const auto w = pn::variable(pn::tensor<float>({16}), {.name = "w"});
+    for (int i = 0; i < c.drawn.workers; ++i)
+      vectors.push_back(
+          pn::variable(pn::tensor<float>({c.drawn.elements}), {.name = name_of_vector(i), .trainable = false}));
+    one = pn::placeholder<float>({c.drawn.elements}, "one");
+    const tr::gradient_descent descent{{.learning_rate = .01f}};
+    const pn::operation train = descent.minimize(pn::reduce_mean(pn::square(w - 3.0f)), {.global_step = step});
+    const pn::control_dependencies after{train};
+    result = pn::assign_add(vectors.at(static_cast<std::size_t>(worker)), one * 1.0f) + 0.0f;
+  }
+};
+
+// Compares all elements of a vector, and returns what they are.
+inline std::int64_t count_of(cluster& c, std::string_view whose, const pn::tensor<float>& vector) {
+  for (const float x : vector.span())
+    if (x != vector.span()[0])
+      c.tells.broken(fmt::format("a vector of {} has {} beside {}", whose, vector.span()[0], x)), notice_death();
+  return static_cast<std::int64_t>(vector.span()[0]);
+}
+
+// Follows the steps of a worker: when each begins, how long it takes, and what it was told.
+struct watch {
+  cluster& c;
+  life& mine;
+  int worker;
+  pn::expr<float> vector;
+  std::optional<stopwatch> under_way = {};
+  time_point began = {};
+  int told = 0;  // how many steps have succeeded
+
+  pn::run_request before_run(tr::run_context&) {
+    notice_death();
+    c.accounts.begins(worker);
+    under_way.emplace(mine);
+    began = history::now();
+    c.from = &c.at("worker", worker);
+    c.to = &c.at("ps", worker % c.drawn.pss);
+    c.begins.notify_all();
+    return {.fetches = {vector}};
+  }
+  void after_run(tr::run_context&, std::span<const pn::any_tensor> values) {
+    notice_death();
+    ends();
+    ++told;
+    c.accounts.enter(worker, count_of(c, mine.name, pn::tensor<float>(values[0])));
+  }
+  void ends() {
+    if (!under_way) return;
+    const duration took = under_way->time();
+    under_way.reset();
+    if (took > longest_step && !mine.dead)
+      c.tells.broken(fmt::format("a step of worker {} took {:.1f} s", worker, seconds(took)));
+  }
+  void fails(std::string_view line) {
+    if (under_way) c.expect_noise(began, line);
+    ends();
+  }
+};
+
+// A checkpoint is told to be complete: it can be read.
+inline void note_saved(cluster& c, const std::string& prefix) try {
+  const tr::checkpoint_reader reader(prefix);
+  for (int i = 0; i < c.drawn.workers; ++i)
+    c.accounts.saved(i, count_of(c, prefix, pn::tensor<float>(reader.read(name_of_vector(i)))));
+} catch (const pn::error& e) {
+  c.tells.broken(fmt::format("the checkpoint {} was saved, and cannot be read: {}", prefix, e.what()));
+}
+
+inline void work(cluster& c, host& h, life& mine) try {
+  serving here(c, h, mine);
+  dice chance(c.chance());
+  pn::graph g;
+  const auto use = g.as_default();
+  const model m(c, h.task);
+  const auto follows = std::make_shared<watch>(watch{c, mine, h.task, m.result});
+  pn::tensor<float> ones({c.drawn.elements});
+  for (float& x : ones.span()) x = 1;
+  const auto listen = [&](std::string_view line) {
+    if (mine.dead) return;
+    c.tells.tell(fmt::format("{}: {}", h.full(), line));
+    if (line.find("; recovering: ") != line.npos) follows->fails(line);
+    const bool lost = line.find(", is lost: ") != line.npos;
+    if (lost) c.expect_noise(history::now() - 10s, line);
+    if (lost || line.find(", is back after ") != line.npos || line.starts_with("recovered")) mine.misses_chief = lost;
+    constexpr std::string_view saved = "saved checkpoint ";
+    if (line.starts_with(saved)) note_saved(c, std::string(line.substr(saved.size())));
+  };
+  {
+    tr::monitored_training_session sess{{.master = "pinion://" + h.address(),
+                                         .is_chief = h.task == 0,
+                                         .checkpoint_dir = h.task == 0 ? c.disk.root() + "/" + h.name + "/saved" : "",
+                                         .hooks = {follows},
+                                         .save_checkpoint_secs = c.drawn.save_secs,
+                                         .save_summaries_steps = 0,
+                                         .config = {.operation_timeout = 60s},
+                                         .log_step_count_steps = 0,
+                                         .max_wait = 3600s,
+                                         .log = listen,
+                                         .stop_on_signals = false}};
+    while (!sess.should_stop() && !mine.asked.done()) {
+      std::this_thread::sleep_for(chance.between(10ms, 4s));
+      notice_death();
+      const int before = follows->told;
+      sess.run({{m.one, ones}}, m.result);
+      if (follows->told != before + 1)
+        c.tells.broken(fmt::format("{} steps of {} succeeded in one run", follows->told - before, h.full()));
+    }
+    notice_death();
+    sess.close();
+  }
+} catch (const is_dead&) {
+} catch (const pn::error& e) {
+  // A chief that cannot write when it begins says so and ends.
+  const bool no_room = e.code() == pn::errc::resource_exhausted && c.disk.full;
+  if (!mine.dead && !no_room) c.tells.broken(fmt::format("{} failed: {}", h.full(), e.what()));
+}
+
+// ---- the guest
+
+// A graph of a guest: a value that goes to and fro between two tasks, a count, and a queue at which a step waits.
+struct visit {
+  pn::graph g;
+  pn::default_scope use = g.as_default();
+  pn::variable_handle<float> count;
+  pn::expr<float> up, hops;
+  pn::operation init, takes;
+  float added = 0;
+  host &at_ps, &at_worker;
+
+  visit(cluster& c, dice& chance)
+      : at_ps(c.at("ps", static_cast<int>(chance.below(static_cast<std::uint64_t>(c.drawn.pss))))),
+        at_worker(c.at("worker", static_cast<int>(chance.below(static_cast<std::uint64_t>(c.drawn.workers))))) {
+    const std::string ps = at_ps.full(), worker = at_worker.full();
+    const auto elements = std::int64_t{1} << chance.below(10);
+    pn::tensor<float> ones({elements});
+    for (float& x : ones.span()) x = 1;
+    {
+      const pn::device on{ps};
+      count = pn::variable(pn::tensor<float>({elements}), {.name = fmt::format("guest_{}", elements)});
+      up = pn::assign_add(count, ones);
+      pn::fifo_queue<float> q{{.capacity = 2, .shapes = {{}}}};
+      takes = pn::group(q.dequeue());
+    }
+    hops = up;
+    for (auto i = 1 + chance.below(20); i > 0; --i) {
+      const pn::device there{worker};
+      hops = pn::identity(hops + 1.0f);
+      const pn::device back{ps};
+      hops = pn::identity(hops + 1.0f);
+      added += 2;
+    }
+    init = pn::global_variables_initializer();
+  }
+};
+
+class guest {
+ public:
+  guest(cluster& c, life& mine) : c_(c), mine_(mine), chance_(c.chance()) {}
+
+  void stay() {
+    while (!mine_.asked.done()) {
+      notice_death();
+      std::this_thread::sleep_for(chance_.between(100ms, 20s));
+      come();
+    }
+  }
+
+ private:
+  void come() {
+    visit v(c_, chance_);
+    came_ = history::now();
+    const host& master = c_.hosts[chance_.below(c_.hosts.size() - 1)];
+    notice_death();
+    pn::session s({.target = "pinion://" + master.name + std::string(from_outside),
+                   .graph = &v.g,
+                   .startup_timeout = 10s,
+                   .operation_timeout = chance_.chance(50) ? 60s : chance_.between_ms(2000, 8000)});
+    float told = 0;
+    if (!succeeds([&] { s.run(v.init); }, longest_step + 10s)) return;
+    for (auto steps = chance_.below(12); steps > 0 && !mine_.asked.done(); --steps) {
+      c_.from = &v.at_worker;
+      c_.to = &v.at_ps;
+      c_.begins.notify_all();
+      if (chance_.chance(15)) return wait_in_vain(s, v);
+      float got = 0;
+      if (!succeeds([&] { got = static_cast<float>(count_of(c_, "the guest", pn::tensor<float>(s.run(v.hops)))); },
+                    longest_step + 10s))
+        return;
+      if (got - v.added != told + 1)
+        c_.tells.broken(fmt::format("the guest's count is {}, not {}", got - v.added, told + 1));
+      told = got - v.added;
+      std::this_thread::sleep_for(chance_.between(0ms, 2s));
+    }
+    c_.tells.tell(fmt::format("the guest made {} steps", told));
+  }
+
+  // A step that waits for nothing that comes ends by its deadline, or when it is cancelled.
+  void wait_in_vain(pn::session& s, const visit& v) {
+    const bool cancels = chance_.chance(40), closes = !cancels && chance_.chance(50);
+    const pn::error why(pn::errc::cancelled, "the guest has no time");
+    std::optional<pn::error> met;
+    std::thread waits([&] {
+      const stopwatch time(mine_);
+      try {
+        s.run(v.takes);
+        if (!mine_.dead) c_.tells.broken("a step took a value out of an empty queue");
+      } catch (const pn::error& e) {
+        met = e;
+      }
+      check_time(time, 10s + 60s + 5s);
+    });
+    std::this_thread::sleep_for(chance_.between(0ms, 1500ms));
+    const stopwatch since(mine_);
+    if (cancels)
+      s.cancel_steps(why);
+    else if (closes)
+      s.close();
+    waits.join();
+    if (cancels || closes) check_time(since, longest_step);
+    if (!cancels && !closes) std::this_thread::sleep_for(chance_.between(0s, 60s));  // what waited is over there, too
+    c_.tells.tell("the guest waited in vain: " + std::string(met ? to_string(met->code()) : "nothing"));
+  }
+
+  template <class Body>
+  bool succeeds(const Body& body, duration at_most) {
+    const stopwatch time(mine_);
+    try {
+      body();
+      notice_death();
+      check_time(time, at_most);
+      return true;
+    } catch (const pn::error& e) {
+      notice_death();
+      check_time(time, at_most);
+      const auto code = e.code();
+      const bool may_be = code == pn::errc::unavailable || code == pn::errc::aborted ||
+                          code == pn::errc::deadline_exceeded || code == pn::errc::failed_precondition;
+      if (!may_be) c_.tells.broken(fmt::format("a step of the guest failed: {}", e.what()));
+      c_.expect_noise(came_, e.what());
+      c_.tells.tell(fmt::format("the guest failed: {}", e.what()));
+      return false;
+    }
+  }
+  void check_time(const stopwatch& time, duration at_most) {
+    if (time.time() > at_most && !mine_.dead)
+      c_.tells.broken(fmt::format("a step of the guest took {:.1f} s", seconds(time.time())));
+  }
+
+  cluster& c_;
+  life& mine_;
+  dice chance_;
+  time_point came_{};
+};
+
+inline void be_guest(cluster& c, host&, life& mine) try { guest(c, mine).stay(); } catch (const is_dead&) {
+} catch (const pn::error& e) {
+  if (!mine.dead) c.tells.broken(fmt::format("the guest failed: {}", e.what()));
+}
+
+inline void start(cluster& c, host& h) {
+  c.start(h, [&c](host& at, life& mine) {
+    if (at.job == "ps")
+      serve(c, at, mine);
+    else if (at.job == "worker")
+      work(c, at, mine);
+    else
+      be_guest(c, at, mine);
+  });
+}
+
+}  // namespace simulation

@@ -1,0 +1,267 @@
+// The turn of the simulation: of all threads that the simulation knows one runs, and its clock stands still meanwhile.
+//
+// A thread gives the turn away where it would wait: for a lock, a condition, a time, another thread. Who gets it is
+// drawn from the seed. When nobody can run, the clock jumps to the next event of the network or to the next deadline.
+// So the threads of a run do the same in each run of its seed, whatever the machine does (system_calls.hpp brings the
+// calls of the system here).
+#pragma once
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace simulation {
+
+using clock = std::chrono::steady_clock;
+using time_point = clock::time_point;
+using duration = clock::duration;
+
+// Numbers of a seed, by SplitMix64, equal with every library.
+class dice {
+ public:
+  explicit dice(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t operator()() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  std::uint64_t below(std::uint64_t bound) { return (*this)() % bound; }
+  bool chance(unsigned percent) { return below(100) < percent; }
+  // A span of time between two.
+  duration between(duration least, duration most) {
+    return least + duration(static_cast<duration::rep>(below(static_cast<std::uint64_t>((most - least).count()) + 1)));
+  }
+  std::chrono::milliseconds between_ms(std::uint64_t least, std::uint64_t most) {
+    return std::chrono::milliseconds(least + below(most - least + 1));
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// A simulated process: a life of a host. Its threads stand while it is frozen; one that holds a lock first gives it
+// back, since the simulated processes are one in truth and share some.
+struct process {
+  std::string name;
+  bool dead = false, frozen = false;
+};
+
+// A thread that the simulation knows.
+struct strand {
+  enum class state { ready, waits, ended };
+
+  strand(int n, process* p) : number(n), of(p) { sem_init(&turn, 0, 0); }
+  strand(const strand&) = delete;
+  ~strand() { sem_destroy(&turn); }
+  bool may_run() const { return is == state::ready && !(of && of->frozen && locks == 0); }
+
+  const int number;
+  process* of;
+  sem_t turn;
+  state is = state::ready;
+  const void* on = nullptr;  // the lock, condition or thread that it waits for
+  time_point until = time_point::max();
+  bool timed_out = false, detached = false, joined = false;
+  int locks = 0;
+  pthread_t real{};
+};
+
+// The threads of a simulation. One of them, the director, is the thread of the network.
+class turns {
+ public:
+  static turns* now_running() { return running_; }
+  static strand* me() { return me_; }
+
+  // The calling thread becomes the director. One thread in `hurry` takes of a lock lets another run; 0: none.
+  turns(std::uint64_t seed, time_point start, unsigned hurry)
+      : dice_(seed), hurry_(hurry), now_(start), director_(add(nullptr)) {
+    me_ = director_;
+    running_ = this;
+  }
+  ~turns() {
+    running_ = nullptr;
+    me_ = nullptr;
+  }
+  turns(const turns&) = delete;
+
+  time_point now() const { return now_; }
+  std::uint64_t switches() const { return switches_; }
+  std::uint64_t draw() { return dice_(); }
+  // The threads that have not ended, without the director.
+  std::size_t alive() const {
+    return static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), [&](const auto& s) {
+      return s.get() != director_ && s->is != strand::state::ended;
+    }));
+  }
+
+  // Lets the others run, and the clock, until `over`. `network` runs the network up to a time; `next` tells the time
+  // of its next event. In the director.
+  template <class Over, class Network, class Next>
+  void direct(const Over& over, const Network& network, const Next& next) {
+    while (!over()) {
+      network(now_);
+      if (others_ready()) {
+        let_others();
+        continue;
+      }
+      const time_point at = std::min(next(), earliest());
+      if (at == time_point::max()) stuck();
+      now_ = std::max(now_, at);
+      expire();
+    }
+  }
+
+  // ---- what threads wait for; in a thread that has the turn
+
+  // Waits until it is woken, or until a time; then returns false.
+  bool wait(const void* on, time_point until = time_point::max()) {
+    strand& self = *me_;
+    self.on = on;
+    self.until = until;
+    self.timed_out = false;
+    self.is = strand::state::waits;
+    give_away();
+    return !self.timed_out;
+  }
+  void wake(const void* on, bool all) {
+    if (waiting() == 0) return;
+    std::vector<strand*> found;
+    for (const auto& s : all_)
+      if (s->is == strand::state::waits && s->on == on) found.push_back(s.get());
+    if (!all && found.size() > 1) found = {found[dice_.below(found.size())]};
+    for (strand* s : found) ready(*s);
+  }
+  // Before a thread takes a lock: now and then another thread comes first.
+  void hurry() {
+    if (hurry_ == 0 || me_ == director_ || dice_.below(hurry_) != 0) return;
+    give_away();
+  }
+  void released() {
+    if (me_->locks == 0 && me_->of && me_->of->frozen) give_away();
+  }
+  void sleep(duration time) { wait(me_, now_ + time); }
+
+  strand* add(process* of) { return all_.emplace_back(std::make_unique<strand>(++numbered_, of)).get(); }
+  strand* find(pthread_t real) const {
+    for (const auto& s : all_)
+      if (!s->joined && s->real != pthread_t{} && pthread_equal(s->real, real)) return s.get();
+    return nullptr;
+  }
+  void forget(strand* ended) {
+    std::erase_if(all_, [ended](const auto& s) { return s.get() == ended; });
+  }
+  // A new thread begins, and waits for its first turn; it ends, and gives its last turn away.
+  static void begin(strand* self) {
+    me_ = self;
+    sem_wait_through(self->turn);
+  }
+  void end() {
+    strand* const self = std::exchange(me_, nullptr);
+    self->is = strand::state::ended;
+    wake(self, true);
+    strand* const next = pick();
+    if (self->detached) forget(self);
+    ++switches_;
+    sem_post(&next->turn);
+  }
+
+  // Tells on standard error who waits for what.
+  void tell() const {
+    for (const auto& s : all_)
+      std::fprintf(stderr, "  thread %d of %s: %s, %d locks%s\n", s->number, s->of ? s->of->name.c_str() : "nobody",
+                   s->is == strand::state::ready   ? "ready"
+                   : s->is == strand::state::waits ? "waits"
+                                                   : "ended",
+                   s->locks, s->until == time_point::max() ? "" : ", until a time");
+  }
+  std::function<void()> on_stuck;
+
+ private:
+  static void sem_wait_through(sem_t& s) {
+    while (sem_wait(&s) != 0) {
+    }
+  }
+  std::size_t waiting() const {
+    return static_cast<std::size_t>(
+        std::count_if(all_.begin(), all_.end(), [](const auto& s) { return s->is == strand::state::waits; }));
+  }
+  void ready(strand& s) {
+    s.is = strand::state::ready;
+    s.on = nullptr;
+    s.until = time_point::max();
+  }
+  bool others_ready() const {
+    return std::any_of(all_.begin(), all_.end(), [&](const auto& s) { return s.get() != director_ && s->may_run(); });
+  }
+  time_point earliest() const {
+    time_point first = time_point::max();
+    for (const auto& s : all_)
+      if (s->is == strand::state::waits) first = std::min(first, s->until);
+    return first;
+  }
+  void expire() {
+    for (const auto& s : all_)
+      if (s->is == strand::state::waits && s->until <= now_) {
+        s->timed_out = true;
+        ready(*s);
+      }
+  }
+  strand* pick() {
+    for (;;) {
+      std::vector<strand*>& may = may_;
+      may.clear();
+      for (const auto& s : all_)
+        if (s->may_run()) may.push_back(s.get());
+      if (!may.empty()) return may[may.size() == 1 ? 0 : dice_.below(may.size())];
+      const time_point at = earliest();  // the director itself waits for a lock
+      if (at == time_point::max()) stuck();
+      now_ = std::max(now_, at);
+      expire();
+    }
+  }
+  void let_others() {
+    std::vector<strand*> may;
+    for (const auto& s : all_)
+      if (s.get() != director_ && s->may_run()) may.push_back(s.get());
+    pass_to(may[dice_.below(may.size())]);
+  }
+  void give_away() { pass_to(pick()); }
+  void pass_to(strand* next) {
+    strand* const self = me_;
+    if (next == self) return;
+    ++switches_;
+    sem_post(&next->turn);
+    sem_wait_through(self->turn);
+  }
+  [[noreturn]] void stuck() {
+    std::fprintf(stderr, "nothing will ever happen; the threads:\n");
+    tell();
+    if (on_stuck) on_stuck();
+    std::abort();
+  }
+
+  static inline turns* running_ = nullptr;
+  static inline thread_local strand* me_ = nullptr;
+
+  dice dice_;
+  const unsigned hurry_;
+  time_point now_;
+  int numbered_ = 0;
+  std::uint64_t switches_ = 0;
+  std::vector<std::unique_ptr<strand>> all_;
+  std::vector<strand*> may_;
+  strand* const director_;
+};
+
+}  // namespace simulation
