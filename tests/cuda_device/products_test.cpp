@@ -193,6 +193,21 @@ TEST_CASE_METHOD(products, "a product that the library refuses is told of once, 
         "shapes [14, 29], [29, 11]\n");
 }
 
+TEST_CASE_METHOD(products, "a plan says that a product is computed in tiles once the library refused it",
+                 "[stand-in]") {
+  refuse(true);
+  const told_lines lines;
+  pn::graph g;
+  const auto use = g.as_default();
+  const pn::device on{"/gpu:0"};
+  auto x = pn::placeholder<float>({3, 3}, "x");
+  auto y = pn::matmul(x, x, {.name = "squared"});
+  pn::session sess;
+  CHECK(sess.plan(y).find("squared")->kernel == "CUDA by cuBLASLt");
+  sess.run({{x, pn::tensor<float>({3, 3})}}, y);
+  CHECK(sess.plan(y).find("squared")->kernel == "CUDA in tiles, since cuBLASLt refused it");
+}
+
 TEST_CASE_METHOD(products, "a layer with a bias and relu is one call of the library", "[stand-in]") {
   const int before = ended_by(CUBLASLT_EPILOGUE_RELU_BIAS);
   CHECK(layer_on("/gpu:0", 5, 7, 9) == layer_on("/cpu:0", 5, 7, 9));

@@ -51,6 +51,17 @@ TEST_CASE_METHOD(refusing, "a program that NVRTC refuses is interpreted, which i
   CHECK_THAT(told, Catch::Contains("= log1p %0\n"));
 }
 
+TEST_CASE_METHOD(refusing, "a plan says that a program is interpreted once its code was refused", "[stand-in]") {
+  const pn::device on{"/gpu:0"};
+  auto x = pn::placeholder<float>({2}, "x");
+  auto y = pn::log1p(x) - 7.f;
+  pn::session sess;
+  CHECK(sess.plan(y).find(y.name())->kernel == "CUDA by NVRTC");
+  const told_lines lines;
+  sess.run({{x, {1, 3}}}, y);
+  CHECK(sess.plan(y).find(y.name())->kernel == "CUDA, interpreted, since its code was refused");
+}
+
 TEST_CASE_METHOD(refusing, "gradients that NVRTC refuses are interpreted and added up", "[stand-in]") {
   const told_lines lines;
   const pn::device on{"/gpu:0"};

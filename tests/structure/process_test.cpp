@@ -44,7 +44,7 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
             "op/kernels.ipp: cuda_kernels",                           // the CUDA kernels of ops, by name
             "op/matmul/cublas.hpp: cublas_library",                   // kernels that cuBLASLt chose
             "op/matmul/gemm.hpp: blas_callers",                       // that a BLAS lets in one by one
-            "opkit/refusals.ipp: detail::told_refusals",              // nodes that a library refused
+            "opkit/refusals.ipp: detail::noted_refusals",             // nodes that a library refused
             "rpc/key.ipp: detail::stretched_keys",                    // what shared keys became
             "rpc/tcp_network.ipp: detail::shared_network",            // the network's thread, while it is used
             "rpc/tls_stream.ipp: detail::tls_bio_method",             // OpenSSL's way to the bytes of streams

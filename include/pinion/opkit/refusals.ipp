@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <pinion/base/process.hpp>
+#include <pinion/graph/node.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/refusals.hpp>
 
@@ -17,22 +18,44 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
-// The names of the nodes of which was told.
-struct told_refusals {
-  static constexpr std::size_t most = 64;
-  std::mutex mutex;
-  std::set<std::string> nodes;
-
-  bool add(const std::string& node) {
-    std::lock_guard hold(mutex);
-    return nodes.size() < most && nodes.insert(node).second;
+// The nodes of which something was refused.
+class noted_refusals {
+ public:
+  bool add(const node& n) {
+    std::lock_guard hold(mutex_);
+    return nodes_.size() < most && nodes_.insert(key(n)).second;
   }
+  bool have(const node& n) {
+    std::lock_guard hold(mutex_);
+    return !nodes_.empty() && nodes_.contains(key(n));
+  }
+  // Counts a node of which is told; false: there were enough.
+  bool may_tell() {
+    std::lock_guard hold(mutex_);
+    return told_++ < most_told;
+  }
+
+ private:
+  static constexpr std::size_t most = 4096, most_told = 64;
+  static std::string key(const node& n) { return n.name + "\n" + n.op + "\n" + to_string(n.where); }
+
+  std::mutex mutex_;
+  std::set<std::string> nodes_;
+  std::size_t told_ = 0;
 };
 
 }  // namespace detail
 
+PINION_DECL bool note_refusal(const node& n) {
+  return of_this_process<detail::noted_refusals>().add(n);
+}
+
+PINION_DECL bool is_refused(const node& n) {
+  return of_this_process<detail::noted_refusals>().have(n);
+}
+
 PINION_DECL void tell_refusal(const kernel_context& c, std::string_view library, std::string_view without_library) {
-  if (!c.node || !of_this_process<detail::told_refusals>().add(c.node->name)) return;
+  if (!c.node || !note_refusal(*c.node) || !of_this_process<detail::noted_refusals>().may_tell()) return;
   std::string inputs;
   for (const any_tensor& in : c.inputs) inputs.append(inputs.empty() ? "" : ", ").append(to_string(in.shape()));
   fmt::print(stderr, "pinion: the GPU computes node '{}' ({}) {}, since {} refuses inputs of shapes {}\n", c.node->name,

@@ -15,6 +15,7 @@
 #include <pinion/device/cuda/kernel_store.hpp>
 #include <pinion/op/elementwise/cuda_map.hpp>
 #include <pinion/opkit/kernel.hpp>
+#include <pinion/opkit/refusals.hpp>
 #include <pinion/scalar/program.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
@@ -26,7 +27,6 @@ cuda::kernel_text named_text(Write write) {
   return {name, write(name)};
 }
 
-// The kernels of the GPU that a node runs on, and the threads that help to compile them. A value.
 // An extent that stands for one that the graph does not know where kernels are announced: large and even.
 constexpr std::int64_t assumed_extent = 64;
 
@@ -43,6 +43,7 @@ inline std::optional<std::vector<shape>> assumed_inputs(const kernel_setup& setu
   return inputs;
 }
 
+// The kernels of the GPU that a node runs on, and the threads that help to compile them. A value.
 class cuda_compiler {
  public:
   explicit cuda_compiler(const kernel_setup& setup)
@@ -56,10 +57,12 @@ class cuda_compiler {
   // the driver is told once, on standard error.
   CUkern_st* find(const cuda::kernel_text& text, const scalar::program& p) const {
     const cuda::card::visit here(card_);
-    return store_->find(text, threads_, [&](const error& why) {
+    CUkern_st* const found = store_->find(text, threads_, [&](const error& why) {
       fmt::print(stderr, "pinion: the GPU interprets the program of node '{}' ({}), since {}; the program:\n{}\n",
                  node_->name, node_->op, why.sentence(), scalar::to_string(p));
     });
+    if (!found) note_refusal(*node_);
+    return found;
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <pinion/op/elementwise/cuda_ahead.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/opkit/build.hpp>
+#include <pinion/opkit/refusals.hpp>
 #include <pinion/opkit/registry.hpp>
 #include <pinion/placement/cost/simulate.hpp>
 #include <pinion/placement/plan/explain.hpp>
@@ -36,7 +37,7 @@ class record_walk {
 };
 
 // How the kernel of a node is made, as placed_node::kernel has it. A worker's binary may hold other compiled programs
-// than this one.
+// than this one, and this process knows what was refused on its own GPUs.
 inline std::string kernel_in_words(const node& n, const device_info& on) {
   const auto* found = n.attrs.find("program");
   const auto* program = found ? found->get_if<op::shared_program>() : nullptr;
@@ -47,10 +48,13 @@ inline std::string kernel_in_words(const node& n, const device_info& on) {
     return program && on.spec.type() == "CPU" && !scalar::find_compiled(scalar::executable(**program)) ? "interpreted"
                                                                                                        : "";
   if (program && op::find_ahead(scalar::executable(**program))) return "CUDA ahead of time";
-  if (program) return has("NVRTC") ? "CUDA by NVRTC" : "CUDA, interpreted";
+  if (program && !has("NVRTC")) return "CUDA, interpreted";
+  if (program) return is_refused(n) ? "CUDA, interpreted, since its code was refused" : "CUDA by NVRTC";
   const definition& def = definition_of(n.op);
   if (def.gpu_library.empty()) return "CUDA";
-  return has(def.gpu_library) ? "CUDA by " + std::string(def.gpu_library) : "CUDA " + std::string(def.without_library);
+  const std::string library(def.gpu_library), without("CUDA " + std::string(def.without_library));
+  if (!has(library)) return without;
+  return is_refused(n) ? without + ", since " + library + " refused it" : "CUDA by " + library;
 }
 
 inline std::string why_unrecorded(const node& n, const device_info& on) {
