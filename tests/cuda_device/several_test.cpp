@@ -37,10 +37,12 @@ fake_cuda::settings three(bool peers) {
   return s;
 }
 
-TEST_CASE("a value goes through GPUs of one step, with and without access to peers", "[stand-in]") {
+TEST_CASE("a value goes from GPU to GPU of one step, over the host only where they have no access to each other",
+          "[stand-in]") {
   for (const bool peers : {true, false}) {
     const machine m{three(peers)};
     CHECK(through(3) == 15);
+    CHECK((fake_cuda::count().staged_copies == 0) == peers);
     CHECK(fake_cuda::take_misuses().empty());
   }
 }

@@ -181,6 +181,7 @@ TEST_CASE("devices copy to each other, and kernels see a peer's memory when it w
   CHECK(cudaMemcpyPeerAsync(there, 0, here, 1, 4, stream) == cudaSuccess);
   cudaStreamSynchronize(stream);
   CHECK(elements(there, 1)[0] == 5);
+  CHECK(fake_cuda::count().staged_copies == 1);
   CHECK_THROWS(pinion::cuda::fill(stream, there, 1, 6));
   CHECK(fake_cuda::take_misuses() == sentences{"a kernel on device 1, which has no access to it, is given byte 0 of a "
                                                "block of 4 bytes on device 0"});
@@ -189,6 +190,8 @@ TEST_CASE("devices copy to each other, and kernels see a peer's memory when it w
   CHECK(can == 1);
   CHECK(cudaDeviceEnablePeerAccess(0, 0) == cudaSuccess);
   pinion::cuda::fill(stream, there, 1, 6);
+  CHECK(cudaMemcpyPeerAsync(there, 0, here, 1, 4, stream) == cudaSuccess);
+  CHECK(fake_cuda::count().staged_copies == 1);
   CHECK(cudaMemcpyPeerAsync(there, 1, here, 0, 4, stream) == cudaErrorInvalidValue);
   CHECK(fake_cuda::take_misuses() == sentences{"a copy between devices names memory that is on others"});
 }

@@ -51,6 +51,7 @@ struct counts {
   int contexts = 0;               // devices that have one
   std::size_t device_bytes = 0;   // in live blocks
   long launches = 0, copies = 0;  // since the reset
+  long staged_copies = 0;         // of the copies, those between devices that went over the host
 };
 counts count();
 

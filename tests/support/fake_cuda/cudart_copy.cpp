@@ -42,6 +42,14 @@ bool is_of_kind(cudaMemcpyKind kind, const end_of_copy& to, const end_of_copy& f
   return to_device == to.is_on_device() && from_device == from.is_on_device();
 }
 
+// True for a copy between devices that one of them does by itself, since it has access to the other's memory.
+bool is_direct(const end_of_copy& to, const end_of_copy& from) {
+  const auto reaches = [](const end_of_copy& mine, const end_of_copy& other) {
+    return is_reachable(*other.block, *the_machine().devices[static_cast<std::size_t>(mine.block->device)]);
+  };
+  return reaches(to, from) || reaches(from, to);
+}
+
 // Counts a copy that stands in a stream, for pinned memory, which may not be freed before.
 void count_copy(const end_of_copy& end, CUstream_st& stream) {
   if (!end.is_pinned() || stream.captured_into) return;
@@ -69,6 +77,8 @@ cudaError_t copy(void* to, const void* from, std::size_t size, cudaMemcpyKind ki
     staged = std::make_shared<std::vector<std::byte>>(first, first + size);
   }
   ++the_machine().since_reset.copies;
+  the_machine().since_reset.staged_copies +=
+      target.is_on_device() && source.is_on_device() && !is_direct(target, source);
   note_address(stream, to), note_address(stream, from);
   const std::uint64_t number =
       stream.push({[=, staged = std::move(staged)] { std::memcpy(to, staged ? staged->data() : from, size); }});

@@ -16,11 +16,6 @@ using namespace fake_cuda;
 
 namespace {
 
-bool is_reachable(const memory_block& block, const device& from) {
-  if (block.device == memory_block::host || block.device == from.id) return true;
-  return block.pool ? block.pool->peers.contains(from.id) : from.peers.contains(block.device);
-}
-
 // True if a kernel on a stream may be given an address; reports why not. Requires: the machine's lock.
 bool may_use(const void* address, CUstream_st& stream, bool may_be_a_number) {
   const device& on = stream.on();

@@ -136,6 +136,11 @@ cudaError_t misuse(cudaError_t error, const std::string& sentence) {
   return result(error);
 }
 
+bool is_reachable(const memory_block& block, const device& from) {
+  if (block.device == memory_block::host || block.device == from.id) return true;
+  return block.pool ? block.pool->peers.contains(from.id) : from.peers.contains(block.device);
+}
+
 void trim_pools(int device) {
   machine& m = the_machine();
   own_lock lock(m.mutex);

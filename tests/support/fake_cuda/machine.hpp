@@ -68,6 +68,9 @@ cudaError_t take_last_error(bool also_forget);
 // The result of a call that is misuse.
 cudaError_t misuse(cudaError_t error, const std::string& sentence);
 
+// True if kernels of a device, and copies that it does by itself, may use a block.
+bool is_reachable(const memory_block& block, const device& from);
+
 // A thread has waited for a device: pools give back what they keep beyond their thresholds.
 void trim_pools(int device);
 

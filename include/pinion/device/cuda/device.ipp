@@ -27,6 +27,16 @@ inline bool is_pinned(const any_tensor& t) {
   return t.storage()->home().get() == &pinned_memory::of_gpus();
 }
 
+// Enqueues a copy between GPUs, or within one of several devices. CUDA goes over the host where it has to.
+inline cudaError_t copy_from_peer(const any_tensor& to, const any_tensor& from, const card_facts& here,
+                                  cudaStream_t by) {
+  auto& owner = dynamic_cast<cuda::memory&>(*from.storage()->home());
+  if (owner.card_number() == here.number)
+    return cudaMemcpyAsync(to.raw(), from.raw(), from.bytes(), cudaMemcpyDeviceToDevice, by);
+  owner.open_to(here);
+  return cudaMemcpyPeerAsync(to.raw(), here.number, from.raw(), owner.card_number(), from.bytes(), by);
+}
+
 // Calls enqueue(), which has a stream fill a block that belongs to another. Where it throws, the block goes back only
 // when the stream is done with it.
 template <class F>
@@ -144,13 +154,12 @@ PINION_DECL void device::upload(parts& p, const any_tensor& value, const any_ten
 PINION_DECL any_tensor device::from_peer(const any_tensor& value, std::shared_ptr<devices::event> ready) {
   parts& p = use();
   any_tensor copy(value.dtype(), value.shape(), *p.memory);
+  if (value.bytes() == 0) return copy;
   card_->enter();
   p.uploads.wait(p.kernels->record());
   p.uploads.wait(std::move(ready));
   detail::enqueue_fill(p.uploads, [&] {
-    // Addresses are unified, so CUDA sees which GPU holds the value, and goes over the host where it has to.
-    card_->expect(cudaMemcpyAsync(copy.raw(), value.raw(), value.bytes(), cudaMemcpyDeviceToDevice, p.uploads.handle()),
-                  "cudaMemcpyAsync");
+    card_->expect(detail::copy_from_peer(copy, value, facts(), p.uploads.handle()), "cudaMemcpyPeerAsync");
     p.uploads.when_reached([value](const outcome<>&) {});
     p.kernels->wait(p.uploads.record());
   });

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include <pinion/base/config.hpp>
@@ -31,6 +32,12 @@ class memory final : public allocator {
   void rename(buffer& in_use, std::string_view holder) override;
   void recycle(buffer* b) noexcept override;
 
+  // Gives another GPU access to the memory, so that copies between them take no way over the host, if the machine
+  // allows that. Access of kernels to memory of a pool follows from this alone, and not from
+  // cudaDeviceEnablePeerAccess.
+  void open_to(const card_facts& peer);
+  // The GPU's number by CUDA.
+  int card_number() const { return card_->facts().number; }
   std::int64_t limit() const { return ledger_.limit(); }
   // The bytes in use now, and the most that were ever in use.
   std::int64_t used() const;
@@ -52,6 +59,7 @@ class memory final : public allocator {
   const std::shared_ptr<CUmemPoolHandle_st> pool_;
   mutable std::mutex mutex_;
   devices::ledger ledger_;
+  std::set<int> peers_;  // that have been asked for
 };
 
 // Host memory that no page fault moves, so that copies between it and a GPU run at full speed and beside the host.

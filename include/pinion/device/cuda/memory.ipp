@@ -83,6 +83,16 @@ PINION_DECL buffer* memory::allocate(std::size_t bytes, std::string_view holder)
   return b;
 }
 
+PINION_DECL void memory::open_to(const card_facts& peer) {
+  std::lock_guard hold(mutex_);
+  if (peer.number == card_number() || !peers_.insert(peer.number).second) return;
+  int can = 0;
+  card_->expect(cudaDeviceCanAccessPeer(&can, peer.number, card_number()), "cudaDeviceCanAccessPeer");
+  if (!can) return;
+  const cudaMemAccessDesc access{{cudaMemLocationTypeDevice, peer.number}, cudaMemAccessFlagsProtReadWrite};
+  card_->expect(cudaMemPoolSetAccess(pool_.get(), &access, 1), "cudaMemPoolSetAccess");
+}
+
 PINION_DECL void memory::rename(buffer& in_use, std::string_view holder) {
   std::lock_guard hold(mutex_);
   ledger_.rename(in_use, holder);
