@@ -108,7 +108,8 @@ class segment final : public kernel {
   const std::vector<int> outputs_;
   const state::updated_variables variables_;
   int values_ = 0;
-  std::mutex mutex_;  // held while a recording is looked for, made or enqueued
+  bool launches_ = true;  // false: no member has a CUDA kernel, so there is nothing to record
+  std::mutex mutex_;      // held while a recording is looked for, made or enqueued
   std::vector<seen_inputs> seen_;
   mutable std::mutex telling_;  // held for a moment, perhaps with the other one; guards the next
   std::string obstacle_;

@@ -5,6 +5,9 @@
 #include <optional>
 #include <utility>
 
+#if PINION_HAS_CUDA
+#include <pinion/op/cuda_kernels.hpp>
+#endif
 #include <pinion/runtime/step/gpu_words.hpp>
 #include <pinion/runtime/step/node_event.hpp>
 #include <pinion/runtime/step/segment.hpp>
@@ -75,6 +78,9 @@ PINION_DECL segment::segment(std::vector<member> members, int inputs, std::vecto
                              std::vector<std::shared_ptr<state::variable>> variables)
     : members_(std::move(members)), outputs_(std::move(outputs)), variables_(std::move(variables)), values_(inputs) {
   for (const member& m : members_) values_ = std::max(values_, m.first_output + m.outputs);
+#if PINION_HAS_CUDA
+  launches_ = std::any_of(members_.begin(), members_.end(), [](const member& m) { return cuda_kernel_of(m.node->op); });
+#endif
 }
 
 PINION_DECL segment::~segment() = default;
@@ -95,7 +101,7 @@ PINION_DECL void segment::note_obstacle(std::string why) {
 }
 
 PINION_DECL void segment::run(kernel_context& c) {
-  if (c.tracer) return launch_all(c);
+  if (c.tracer || !launches_) return launch_all(c);
   std::lock_guard hold(mutex_);
   bool is_new = false;
   seen_inputs* const seen = entry_of(c.inputs, is_new);
