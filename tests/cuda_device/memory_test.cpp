@@ -3,6 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdio>
+
 #include "cuda_device/gpus.hpp"
 
 namespace {
@@ -38,6 +40,22 @@ TEST_CASE("memory that was given back is handed out again without a call of CUDA
   CHECK(fake_cuda::count().device_blocks == 1);
   CHECK(gpu.device.memory().used() == 0);
   CHECK(gpu.device.memory().peak() >= 4000);
+}
+
+TEST_CASE("the plan of a step that has run tells the most memory of a GPU that was in use", "[stand-in]") {
+  const world w;
+  const pn::device on{"/gpu:0"};
+  auto x = pn::placeholder<float>({100000}, "x");
+  auto y = pn::reduce_sum(pn::exp(x));
+  pn::session sess;
+  CHECK(sess.plan(y).notes().empty());
+  sess.run({{x, pn::tensor<float>{{100000}}}}, y);
+  const auto notes = sess.plan(y).notes();
+  REQUIRE(notes.size() == 1);
+  std::int64_t most = 0, limit = 0;
+  REQUIRE(std::sscanf(notes[0].substr(gpu_0.size()).c_str(), ": %ld of %ld bytes were in use", &most, &limit) == 2);
+  CHECK(most >= 400000);
+  CHECK(limit == std::int64_t{256} << 20);
 }
 
 TEST_CASE("an allocation beyond the limit names the request, the limit and the largest holders") {

@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include <pinion/base/said_wait.hpp>
+#if PINION_HAS_CUDA
+#include <pinion/device/cuda/memory.hpp>
+#endif
 #include <pinion/device/pool_allocator.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/runtime/direct_session.hpp>
@@ -84,6 +87,19 @@ inline void note_arena(pinion::plan& made, const executable& part) {
                     part.device->name(), part.arenas->arena.load(), live));
 }
 
+// Requires: the GPU is in use, or will be soon.
+inline void note_gpu_memory(pinion::plan& made, const executable& part) {
+#if PINION_HAS_CUDA
+  const bool is_cuda = part.device->kernels() == devices::kernel_code::cuda;
+  const auto* const of = is_cuda ? dynamic_cast<const cuda::memory*>(&part.device->memory()) : nullptr;
+  if (of && of->peak() > 0)
+    made.add_note(fmt::format("{}: {} of {} bytes were in use at once so far, by all steps", part.device->name(),
+                              of->peak(), of->limit()));
+#else
+  (void)made, (void)part;
+#endif
+}
+
 inline void note_segments(pinion::plan& made, const executable& part) {
   for (const auto& it : part.items)
     if (it.is_segment)
@@ -103,6 +119,7 @@ PINION_DECL void direct_session::note_runs(pinion::plan& made, const step_signat
     if (step->fetches == signature.fetches && step->targets == signature.targets)
       for (const auto& part : step->compiled.parts()) {
         detail::note_arena(made, *part);
+        detail::note_gpu_memory(made, *part);
         detail::note_segments(made, *part);
       }
 }
