@@ -192,5 +192,5 @@ TEST_CASE("for sm_90, kernels access 16 bytes where their form promises it, no l
 }
 
 TEST_CASE("for sm_80, kernels access 16 bytes where their form promises it, no local memory and 64 registers") {
-  check_all("sm_80", {programs_of_catalogue()});
+  check_all("sm_80", {programs_of_catalogue(), fusions_of_library()});
 }

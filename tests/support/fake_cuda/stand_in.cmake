@@ -32,8 +32,9 @@ set_target_properties(pinion_fake_cudart PROPERTIES LINK_DEPENDS ${here}/exports
 # That library and pinion's kernels as C++. A program that links pinion_cuda_stand_in before all else has them instead
 # of pinion_cuda and of NVIDIA's runtime, which come behind.
 file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/compiled/cuda/*.cu)
-set(as_cpp "-xc++;-include${here}/words.hpp;-Wno-unknown-pragmas;-ffp-contract=off;-fno-strict-aliasing")
-set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "${as_cpp}")
+set(PINION_CUDA_AS_CPP "-xc++;-include${here}/words.hpp;-Wno-unknown-pragmas;-ffp-contract=off;-fno-strict-aliasing"
+  CACHE INTERNAL "The options of CUDA C++ as C++ for the stand-in")
+set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "${PINION_CUDA_AS_CPP}")
 add_library(pinion_cuda_stand_in OBJECT ${kernels})
 target_compile_features(pinion_cuda_stand_in PUBLIC cxx_std_20)
 target_compile_definitions(pinion_cuda_stand_in PRIVATE ${told})
@@ -43,7 +44,7 @@ target_link_libraries(pinion_cuda_stand_in PUBLIC pinion_fake_cudart)
 # pinion_stand_in_sources(target FILE...): as pinion_cuda_sources, for the stand-in.
 function(pinion_stand_in_sources target)
   target_sources(${target} PRIVATE ${ARGN})
-  set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "${as_cpp}"
+  set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "${PINION_CUDA_AS_CPP}"
     COMPILE_DEFINITIONS PINION_CUDA_KERNELS=1 SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 

@@ -14,9 +14,9 @@
 
 namespace pinion { inline namespace v0 { namespace cuda {
 
-// The sort proper: keys with their positions, by keys, stable. thrust::stable_sort_by_key, which the host's compiler has
-// too, takes memory that it asks for while it runs, where a step plans memory ahead, and sorts by all 32 bits of a key,
-// where those of the rows will do. The host's compiler has no kernels of CUB; there one thread sorts.
+// The sort proper: keys with their positions, by keys, stable. thrust::stable_sort_by_key, which the host's compiler
+// has too, takes memory that it asks for while it runs, where a step plans memory ahead, and sorts by all 32 bits of a
+// key, where those of the rows will do. The host's compiler has no kernels of CUB; there one thread sorts.
 #ifdef __CUDACC__
 struct key_sort {
   static std::size_t scratch(std::int64_t n, int bits) {
