@@ -151,7 +151,8 @@ class weather {
       return true;
     };
     while (!all_go_on() && history::now() < until && c_.tells.broken().empty()) std::this_thread::sleep_for(500ms);
-    for (std::size_t i = 0; i < before.size() && !all_go_on(); ++i)
+    if (!c_.tells.broken().empty()) return;
+    for (std::size_t i = 0; i < before.size(); ++i)
       if (c_.accounts.all()[i].steps < before[i] + 2)
         c_.tells.broken(fmt::format("worker {} makes no steps {}", i, when));
   }
