@@ -22,6 +22,7 @@ struct guest {
   std::string name;               // "" for a client that is not a task
   std::uint64_t incarnation = 0;  // incarnation of the task
   std::string address = {};       // of its first connection
+  std::string reached_at = {};    // the address of the task, if it is elastic
 };
 using guest_ref = std::shared_ptr<const guest>;
 
@@ -30,6 +31,7 @@ struct service {
   std::function<std::unique_ptr<incoming>(const envelope&, responder, const guest_ref&)> request;
   std::function<std::unique_ptr<incoming>(const envelope&, const guest_ref&)> notice;
   std::function<void(const guest_ref&, const error&)> gone;  // called once for each client that is gone
+  std::function<void(const guest_ref&)> came = {};           // called once for each client, before its first request
 };
 
 // The identity and the limits of an acceptor.
