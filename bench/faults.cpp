@@ -33,6 +33,9 @@ std::vector<trial> all_trials() {
 const std::vector<std::string> in_short{"kill -9 / chief / sync / saved",
                                         "kill -9, started again after 1 s / ps / async / saved",
                                         "kill -9 / worker / async / not saved",
+                                        "kill -9, started again elsewhere after 1 s / ps / async / saved",
+                                        "kill -9 / worker / sync / not saved",
+                                        "kill -9 / worker / ssp / not saved",
                                         "kill -9 / launcher / async / saved",
                                         "SIGSTOP for 5 s / chief / sync / saved",
                                         "SIGSTOP for good / ps / async / saved",
@@ -42,6 +45,8 @@ const std::vector<std::string> in_short{"kill -9 / chief / sync / saved",
                                         "started twice / chief / async / saved",
                                         "disk full for 5 s / chief / async / saved",
                                         "network cut for 5 s / ps / async / saved",
+                                        "data lane silent / ps / async / not saved",
+                                        "control lane silent / ps / ssp / saved",
                                         "half-open: connections are silent / ps / async / saved",
                                         "half-open: connections are silent / chief / ssp / not saved"};
 

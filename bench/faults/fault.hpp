@@ -24,6 +24,7 @@ struct fault {
   bool at_start = false;     // the victim does not start with the others: it strikes then
   bool restarts_it = false;  // the victim comes back as another process
   bool restarts_ps = false;  // the ps loses its state, too
+  bool elastic = false;      // tasks may come back elsewhere
   // Texts of which one names the culprit, beside the task and its address.
   std::function<std::vector<std::string>(const scene&)> culprits = {};
 };
@@ -149,6 +150,14 @@ inline std::vector<fault> all_faults() {
          .undone_after = static_cast<double>(seconds),
          .undo = ways::start(),
          .restarts_it = true});
+  add({.name = "kill -9, started again elsewhere after 1 s",
+       .roles = {ps},
+       .strike = ways::kill(),
+       .go_on = rules::all,
+       .undone_after = 1,
+       .undo = ways::start_elsewhere(),
+       .restarts_it = true,
+       .elastic = true});
   add({"SIGSTOP for 5 s", all, ways::signal(SIGSTOP), rules::all, 5, ways::signal(SIGCONT)});
   add({"SIGSTOP for good", all, ways::signal(SIGSTOP), rules::stopped});
   add({"SIGTERM", all, ways::signal(SIGTERM), rules::without});

@@ -21,14 +21,23 @@ struct training {
   std::string ledger;          // the file of accepted steps
   double max_wait = 45;        // seconds that a session waits for tasks and for the chief
   double worker_timeout = 15;  // seconds that replicas wait for one that is not heard of
+  bool elastic = false;        // may tasks come back elsewhere?
 
   std::vector<std::string> options() const {
-    return {"--mode=" + mode, "--folder=" + folder, "--ledger=" + ledger, fmt::format("--max-wait={}", max_wait),
-            fmt::format("--worker-timeout={}", worker_timeout)};
+    return {"--mode=" + mode,
+            "--folder=" + folder,
+            "--ledger=" + ledger,
+            fmt::format("--max-wait={}", max_wait),
+            fmt::format("--worker-timeout={}", worker_timeout),
+            fmt::format("--elastic={:d}", elastic)};
   }
   static training of(const words& w) {
-    return {w.get("--mode"), w.get("--folder"), w.get("--ledger"), w.number("--max-wait", 45),
-            w.number("--worker-timeout", 15)};
+    return {w.get("--mode"),
+            w.get("--folder"),
+            w.get("--ledger"),
+            w.number("--max-wait", 45),
+            w.number("--worker-timeout", 15),
+            w.number("--elastic", 0) != 0};
   }
 };
 

@@ -21,6 +21,7 @@ class promises {
     if (!o_.skipped.empty()) return {};
     waits_end();
     culprit_is_named();
+    the_dead_are_not_waited_for();
     those_go_on_who_can();
     saved_work_stays();
     sigterm_ends_well();
@@ -43,6 +44,12 @@ class promises {
     expect(o_.noticed || o_.stood < o_.short_wait,
            fmt::format("a worker stood for {:.1f} s, and nobody names the culprit", o_.stood));
     expect(o_.noticed || o_.failures.empty(), "somebody failed, and nobody names the culprit");
+  }
+  // Replicas wait worker_timeout for one that is silent, but not for one whose task is known to be gone.
+  void the_dead_are_not_waited_for() {
+    const bool is_gone = of_.fault.name == "kill -9" || of_.fault.name == "SIGTERM";
+    if (!is_gone || of_.hurt != role::worker) return;
+    expect(o_.stood < o_.worker_timeout, fmt::format("others stood for {:.1f} s, for a worker that is gone", o_.stood));
   }
   void those_go_on_who_can() {
     const goers rule = of_.fault.go_on(of_.hurt, of_.mode);

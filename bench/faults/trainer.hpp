@@ -34,7 +34,7 @@ struct task {
 };
 
 inline void serve(const task& me) {
-  pn::server server{me.cluster, {.job = me.job, .task = me.number}};
+  pn::server server{me.cluster, {.job = me.job, .task = me.number, .config = {.elastic = me.how.elastic}}};
   server.join();
 }
 
@@ -79,7 +79,7 @@ struct model {
 inline void work(const task& me) {
   using namespace std::chrono_literals;
   constexpr auto time_to_read_a_batch = 5ms;  // so that many jobs fit on one machine
-  pn::server server{me.cluster, {.job = me.job, .task = me.number}};
+  pn::server server{me.cluster, {.job = me.job, .task = me.number, .config = {.elastic = me.how.elastic}}};
   const pn::device on{pn::replica_device_setter{
       {.worker_device = fmt::format("/job:worker/task:{}", me.number), .cluster = me.cluster}}};
   const model m(me);

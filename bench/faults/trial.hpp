@@ -54,7 +54,7 @@ struct outcome {
   std::vector<std::string> ends = {};      // how processes ended that are not killed by a trial
   std::vector<std::string> late = {};      // those that did not end when they were asked to
   std::vector<line> lines = {};            // all that was said
-  double took = 0, short_wait = 0;
+  double took = 0, short_wait = 0, worker_timeout = 0;
 };
 
 // For one thread.
@@ -69,7 +69,8 @@ class trial_run {
                        .folder = t.saves ? folder_ / "saved" : "",
                        .ledger = folder_ / "ledger",
                        .max_wait = p.max_wait,
-                       .worker_timeout = p.worker_timeout};
+                       .worker_timeout = p.worker_timeout,
+                       .elastic = t.fault.elastic};
     ledger_.emplace(how.ledger);
     scene_.emplace(t.hurt, t.fault.means, how, number);
   }
@@ -82,6 +83,7 @@ class trial_run {
   outcome run() {
     out_.of = t_;
     out_.short_wait = p_.short_wait;
+    out_.worker_timeout = p_.worker_timeout;
     start();
     strike();
     settle();

@@ -146,8 +146,8 @@ TEST_CASE("a ps that comes back later than a step may take is waited for, by nam
   for (auto& one : t.worker) {
     const std::string lost = one->line_with("recovering");
     CHECK(lost.starts_with("lost " + name_of("ps", 0) + " at step "));
-    const std::string waits = one->line_with("has waited ");
-    CHECK(waits.find(" s, of 60 s at most, for tasks: ") != waits.npos);
+    const std::string waits = one->line_with(" s, of 60 s at most, for tasks: ");  // other lines tell of waits, too
+    CHECK(waits.starts_with("has waited "));
     CHECK(waits.find(name_of("ps", 0)) != waits.npos);
   }
   t.start_ps(0);
@@ -189,4 +189,19 @@ TEST_CASE("when a ps comes back beside one that stayed, all variables are restor
   const bool is_lost = line.find(" lost") != line.npos;  // not where the checkpoint has the last step that was seen
   CHECK((line.find("but not all variables are left: ") != line.npos) ==
         (is_lost && which == 1));  // the step is on ps 0
+}
+
+TEST_CASE("a ps that comes back at another address tells the workers, which go on there from the last checkpoint") {
+  temporary_folder dir;
+  training t{.folder = dir.path()};
+  t.start();
+  CHECK(t.worker[0]->line_with("saved checkpoint " + dir.path("model-")) != "");
+  training::kill(t.ps[0]);
+  cluster_spec moved{{"ps", {"127.0.0.1:0"}}};
+  for (const int task : {0, 1}) moved.add_task("worker", task, t.spec.address("worker", task));
+  const server elsewhere(moved, {.job = "ps", .config = {.heartbeat = 400ms, .elastic = true}});
+  const std::string line = t.worker[0]->line_with("recovered ");
+  INFO(line);
+  CHECK(line.find("from checkpoint " + dir.path("model-")) != line.npos);
+  for (auto& one : t.worker) CHECK(one->line_with("now at step ") != "");
 }

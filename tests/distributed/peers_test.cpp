@@ -39,4 +39,40 @@ TEST_CASE("C11: what is known of all tasks of a cluster is a list of their state
   w.world.run_for(1s);
 }
 
+TEST_CASE("a task that tells where it is reached joins the others of its job, and is forgotten when it is gone") {
+  echo_world w;
+  distributed::peers all(*w.worker, {{"ps", {ps_at}}, {"worker", {{0, "worker:1"}, {10, "other:1"}}}},
+                         {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
+  const std::string third = "/job:worker/replica:0/task:3", tenth = "/job:worker/replica:0/task:10";
+  all.learn(third, "far:1");
+  all.learn("/job:nobody/replica:0/task:0", "far:2");
+  all.learn("no task", "far:3");
+  all.learn("/job:worker/replica:0/task:3/device:CPU:0", "far:4");
+  CHECK(all.names() == std::vector<std::string>{ps_name, "/job:worker/replica:0/task:0", third, tenth});
+  CHECK(all.address(third) == "far:1");
+  for (const std::string& task : {third, tenth}) all.forget(task);
+  CHECK(!all.knows(third));
+  CHECK(all.knows(tenth));  // it is in the spec
+  CHECK(all.names().size() == 3);
+}
+
+TEST_CASE("a task that says that it is reached elsewhere is left where it is until the channel to it is down") {
+  echo_world w;
+  distributed::peers all(*w.worker, {{"ps", {ps_at}}},
+                         {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
+  const auto way = all.way_to(ps_name);
+  all.learn(ps_name, "nowhere:1");
+  CHECK(way->address() == "nowhere:1");
+  all.learn(ps_name, ps_at);
+  CHECK(w.connect(*way) == "");
+  all.learn(ps_name, "elsewhere:1");
+  CHECK(way->address() == ps_at);
+  w.world.freeze("ps");
+  w.world.run_for(3s);
+  CHECK(way->address() == "elsewhere:1");
+  w.world.thaw("ps");
+  all.close(error(errc::cancelled, "the test is over"));
+  w.world.run_for(1s);
+}
+
 }  // namespace

@@ -63,7 +63,7 @@ TEST_CASE("a replica says for which task it waits, and goes on at once without o
         line.npos);
   local.server("worker", 1).stop();
   waits.get();
-  CHECK(next_with(said, "goes on at clock") ==
-        "pinion: " + name_of("worker", 0) + " goes on at clock 'ssp/clock' without replica 1 (" + name_of("worker", 1) +
-            "), which is lost: " + name_of("worker", 1) + " was stopped");
+  CHECK(next_with(said, "goes on at clock")
+            .starts_with("pinion: " + name_of("worker", 0) + " goes on at clock 'ssp/clock' without replica 1 (" +
+                         name_of("worker", 1) + "), which is lost: "));
 }

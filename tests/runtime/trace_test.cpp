@@ -97,7 +97,22 @@ TEST_CASE("an event of a fused node names the operations that became it, and oth
   CHECK(event_of(t, "Tanh", trace_event::compute).fused == "");
 }
 
-TEST_CASE("a step that is not traced, or fails, leaves the trace as it is") {
+TEST_CASE("a step that fails leaves what ran before") {
+  two_devices f;
+  const auto misfit = placeholder<float>({unknown, unknown}, "misfit");
+  const auto product = matmul(f.z, misfit);
+  session sess{{.cpu_devices = 2}};
+  step_trace t{.left_out = 7};
+  CHECK(refusal(
+            [&] {
+              sess.run(t, {{f.x, f.value}, {misfit, tensor<float>({3, 3})}}, product);
+            },
+            errc::invalid_argument, "3") == "");
+  CHECK(nodes(t, cpu, trace_event::compute).count("MatMul") == 1);
+  CHECK(t.left_out == 0);
+}
+
+TEST_CASE("a step that is not traced, or does not begin, leaves the trace as it is") {
   two_devices f;
   session sess{{.cpu_devices = 2}};
   step_trace t;

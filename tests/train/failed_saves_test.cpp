@@ -158,8 +158,9 @@ TEST_CASE("of a save that failed it is said when the next is tried: at the step,
     o.save_secs = 600;
     when = "in 10 s";
   }
-  const file_limit full(4000);
-  tr::monitored_training_session sess{with(o)};
+  std::optional<file_limit> full(4000);
+  const tr::monitored_training_session sess{with(o)};
+  full.reset();
   CHECK(said.all.back().ends_with("; training goes on, and a save is tried again " + when));
 }
 

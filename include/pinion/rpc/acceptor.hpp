@@ -22,6 +22,7 @@ struct guest {
   std::string name;               // "" for a client that is not a task
   std::uint64_t incarnation = 0;  // incarnation of the task
   std::string address = {};       // of its first connection
+  std::string reached_at = {};    // the address of the task, if it is elastic
 };
 using guest_ref = std::shared_ptr<const guest>;
 

@@ -147,7 +147,8 @@ PINION_DECL void acceptor::note(const std::string& peer, const error& why) {
 PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_stream> stream) {
   auto& c = clients_[theirs.channel];
   if (!c.who) {
-    c.who = std::make_shared<const guest>(guest{theirs.channel, theirs.from, theirs.incarnation, stream->peer()});
+    c.who = std::make_shared<const guest>(
+        guest{theirs.channel, theirs.from, theirs.incarnation, stream->peer(), theirs.address});
     c.heartbeat = theirs.heartbeat();
     if (service_.came) service_.came(c.who);
   }

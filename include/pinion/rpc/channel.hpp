@@ -36,6 +36,7 @@ struct channel_options {
   duration reconnect = std::chrono::seconds(5);  // limit of one attempt
   limits allowed{};
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
+  std::string reached_at = {};  // the address of the calling side, if it is an elastic task
 };
 
 // A channel to one task. Shared by its users and by its own coroutines. All public functions except close() may be
@@ -46,7 +47,9 @@ class channel : public std::enable_shared_from_this<channel> {
   channel(network& net, std::string address, std::string peer, channel_options options)
       : net_(net), address_(std::move(address)), options_(std::move(options)), peer_(std::move(peer)) {}
 
-  const std::string& address() const { return address_; }
+  std::string address() const;
+  // Notes that the peer is reached at another address from now on; while the channel is up, once it is down.
+  void moved_to(const std::string& address);
   std::string peer() const;
   // A text for messages, such as "/job:ps/replica:0/task:0 at 127.0.0.1:2221".
   std::string title() const;
@@ -134,7 +137,7 @@ class channel : public std::enable_shared_from_this<channel> {
   void go_down(const error& why, task_state as);
 
   network& net_;
-  const std::string address_;
+  std::string address_;  // guarded by mutex_, as is what stands behind that
   const channel_options options_;
 
   // Used by the network's thread only.
@@ -144,7 +147,7 @@ class channel : public std::enable_shared_from_this<channel> {
   std::uint64_t epoch_ = 0;
 
   mutable std::mutex mutex_;
-  std::string peer_;
+  std::string peer_, next_address_;  // the latter where the peer has moved while the channel is up
   std::uint64_t incarnation_ = 0, generation_ = 0, last_observer_ = 0;
   std::shared_ptr<connection> data_, control_;
   std::optional<error> why_down_;

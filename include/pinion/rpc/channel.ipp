@@ -17,7 +17,18 @@ PINION_DECL std::string channel::peer() const {
 }
 
 PINION_DECL std::string channel::title() const {
-  return peer() + " at " + address_;
+  return peer() + " at " + address();
+}
+
+PINION_DECL std::string channel::address() const {
+  std::lock_guard hold(mutex_);
+  return address_;
+}
+
+PINION_DECL void channel::moved_to(const std::string& address) {
+  std::lock_guard hold(mutex_);
+  next_address_ = data_ && address != address_ ? address : "";
+  if (!data_) address_ = address;
 }
 
 PINION_DECL bool channel::up() const {
@@ -166,6 +177,7 @@ PINION_DECL awaitable<void> channel::connect_lanes() {
   hello mine;
   mine.channel = random_number();
   mine.to = peer_;
+  mine.address = options_.reached_at;
   mine.heartbeat_ms =
       static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::milliseconds>(options_.heartbeat).count());
   mine.lane = lane::control;
@@ -179,7 +191,8 @@ PINION_DECL awaitable<void> channel::connect_lanes() {
 
 PINION_DECL awaitable<channel::attempt> channel::connect_lane(hello mine) {
   const auto limit = attempt_limit();
-  auto stream = co_await net_.connect(address_, limit);
+  const std::string where = address();
+  auto stream = co_await net_.connect(where, limit);
   attempt result;
   outcome<> met;
   {
@@ -197,13 +210,14 @@ PINION_DECL awaitable<channel::attempt> channel::connect_lane(hello mine) {
 }
 
 PINION_DECL awaitable<welcome> channel::meet(std::unique_ptr<byte_stream>& stream, hello mine) {
+  const std::string where = address();
   if (const auto& files = options_.me.shows.tls) {
     auto sealed = std::make_unique<tls_stream>(net_, std::move(stream), files, side::client);
     tls_stream& both = *sealed;
     stream = std::move(sealed);
-    co_await both.shake_hands(address_);
+    co_await both.shake_hands(where);
   }
-  co_return co_await greet(*stream, std::move(mine), options_.me, address_);
+  co_return co_await greet(*stream, std::move(mine), options_.me, where);
 }
 
 PINION_DECL time_point channel::attempt_limit() const {
@@ -314,6 +328,7 @@ PINION_DECL void channel::go_down(const error& why, task_state as) {
     why_down_ = why;
     left_ = as;
     heard_ = std::max(data->last_heard(), control->last_heard());
+    if (!next_address_.empty()) address_ = std::exchange(next_address_, "");
     observers = observers_;
   }
   ++epoch_;

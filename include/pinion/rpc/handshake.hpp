@@ -46,10 +46,11 @@ struct hello {
   std::string to;                     // the task it expects here; "" accepts any
   std::uint32_t heartbeat_ms = 5000;  // a client that is silent for two of its heartbeats is gone
   std::string nonce;
+  std::string address = {};  // where the client is reached, if it is an elastic task
   duration heartbeat() const { return std::chrono::milliseconds(heartbeat_ms); }
   template <class A>
   void serialize(A& a) {
-    a(lane, channel, from, incarnation, to, heartbeat_ms, nonce);
+    a(lane, channel, from, incarnation, to, heartbeat_ms, nonce, address);
   }
 };
 struct welcome {

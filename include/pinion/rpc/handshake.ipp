@@ -96,6 +96,7 @@ inline void check_hello(const hello& h, const identity& me) {
     throw error(errc::invalid_argument, "the client states a heartbeat of " + std::to_string(h.heartbeat_ms) + " ms; " +
                                             me.name + " takes 1 ms to 60 s");
   check_nonce(h.nonce, h.from);
+  if (!h.address.empty()) (void)endpoint(h.address);  // throws invalid_argument
 }
 
 // Returns this side's proof when the client has given its own.

@@ -56,8 +56,8 @@ PINION_DECL void direct_session::run(prepared_step& prepared, std::span<any_tens
     if (!step.graph) expect_graph();
     step.compiled.run(state);
   }
+  if (trace) *trace = tracer->take();  // also of a step that has failed
   outcome<>(state.failure()).value();
-  if (trace) *trace = tracer->take();
 }
 
 PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {

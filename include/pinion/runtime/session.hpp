@@ -252,8 +252,8 @@ class session {
   auto run(std::initializer_list<feed> feeds, const F&... fetches) {
     return runtime::taken<F...>(run_ends(nullptr, feeds, {fetches...}));
   }
-  // Also records in `trace` which node ran where and when, which takes some time. If the step fails, `trace` is
-  // unchanged.
+  // Also records in `trace` which node ran where and when, which takes some time. If the step fails, it has what ran
+  // before, or is unchanged if the step did not begin or the session is on a cluster.
   // See runtime/step/step_trace.hpp for the record and its forms.
   template <runtime::fetchable... F>
   auto run(step_trace& trace, const F&... fetches) {

@@ -66,7 +66,7 @@ int main(int count, char** arguments) try {
   const std::string how = arguments[2], folder = arguments[3];
   pn::set_log([](const pn::log_line& line) { say(line.task + " " + line.text); });
   const auto cluster = cluster_of(arguments + 7, arguments + count);
-  pn::server server(cluster, {.job = "worker", .task = task, .config = {.heartbeat = heartbeat}});
+  pn::server server(cluster, {.job = "worker", .task = task, .config = {.heartbeat = heartbeat, .elastic = true}});
   train(cluster, task, how == "sync",
         {.master = server.target(),
          .is_chief = task == 0,

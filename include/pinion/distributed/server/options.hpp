@@ -32,6 +32,10 @@ struct server_config {
   std::uint64_t credit = std::uint64_t{4} << 20;  // most bytes of values pushed to one peer and not yet taken there
   security_options security = {};                 // used where server_options give none
   server_limits limits = {};                      // the most that clients may ask of the task
+  // Tells the tasks of its cluster spec where it is, when it starts and whenever it connects with one, and believes
+  // others that tell it: by this a task that is in nobody's spec joins, and one that came back at another address is
+  // found. The address of an elastic task in its own spec must be one that the others reach.
+  bool elastic = false;
   std::chrono::milliseconds grace{10000};  // limit of the steps that have begun, once the server is asked to stop
   std::chrono::milliseconds stop_timeout{10000};  // limit of stop(); the log names work that runs longer
 };

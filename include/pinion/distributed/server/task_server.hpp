@@ -110,6 +110,10 @@ class task_server {
   opened cancel_session(const delivery& d);
   opened close(const delivery& d);
 
+  void came(const rpc::guest_ref& who) {
+    if (elastic_ && !who->name.empty() && !who->reached_at.empty()) peers_.learn(who->name, who->reached_at);
+    exchange_.came(who);
+  }
   void gone(const rpc::guest_ref& who, const error& why);
   void let_go(std::shared_ptr<master_session> closed);
   bool is_of(const rpc::guest_ref& who, std::uint64_t session) const;
@@ -237,6 +241,7 @@ class task_server {
   peers peers_;
   exchange exchange_;
   worker worker_;
+  const bool elastic_;
   const std::chrono::milliseconds grace_, stop_timeout_;
   const server_limits limits_;
   burdens burdens_;

@@ -29,11 +29,12 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       address_(listener_->address()),
       threads_(threads ? *threads : threads_of(cluster, job_, options)),
       task_(task_options_of(options, me_.name, threads_)),
-      peers_(*net_, cluster, way_options_of(options, me_, traffic_)),
+      peers_(*net_, cluster, way_options_of(options, me_, traffic_, address_)),
       exchange_(
           *net_, me_.name, peers_, task_.pool,
           {.credit = options.config.credit, .early = static_cast<std::size_t>(options.config.limits.early_values)}),
       worker_(*net_, me_.name, task_, exchange_, builders_, alarms_, options.config.limits),
+      elastic_(options.config.elastic),
       grace_(options.config.grace),
       stop_timeout_(options.config.stop_timeout),
       limits_(options.config.limits),
@@ -50,6 +51,7 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
   door_->start();
   net_->spawn(sweep(this, sweeper_, swept_));
   start_libraries();
+  if (elastic_) announce(*net_, peers_, me_.name);
 }
 
 PINION_DECL task_server::~task_server() {
@@ -60,10 +62,7 @@ PINION_DECL task_server::~task_server() {
 
 PINION_DECL void task_server::join() {
   {
-    const stop_listener signals(stop_turn::serves, [this](int) {
-      drains_ = true;
-      ask_to_stop();
-    });
+    const stop_listener signals(stop_turn::serves, [this](int) { drains_ = true, ask_to_stop(); });
     net_->wait(asked_, {});
   }
   if (drains_) drain();
@@ -108,7 +107,7 @@ PINION_DECL rpc::service task_server::service() {
               [this](const rpc::envelope& e, const rpc::guest_ref& from) {
                 return notice({e, from, {}});
               },
-          .came = [this](const rpc::guest_ref& who) { exchange_.came(who); },
+          .came = [this](const rpc::guest_ref& who) { came(who); },
           .gone = [this](const rpc::guest_ref& who, const error& why) { gone(who, why); }};
 }
 
@@ -350,11 +349,11 @@ PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) 
   calls_.drop(who->channel);
   const error lost(errc::cancelled, "its client is gone: " + why.sentence());
   worker_.forget_owner(who->channel, lost);
-  if (!who->name.empty() && !door_->serves(who->name)) worker_.tell_lost(who->name, why);
-  const auto at = sessions_of_.find(who->channel);
-  if (at == sessions_of_.end()) return;
-  for (const auto handle : at->second) let_go(master_->close(handle, lost));
-  sessions_of_.erase(at);
+  if (const auto theirs = sessions_of_.extract(who->channel))
+    for (const auto handle : theirs.mapped()) let_go(master_->close(handle, lost));
+  if (who->name.empty() || door_->serves(who->name)) return;
+  worker_.tell_lost(who->name, why);
+  peers_.forget(who->name);
 }
 
 PINION_DECL void task_server::let_go(std::shared_ptr<master_session> closed) {

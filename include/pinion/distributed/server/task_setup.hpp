@@ -6,6 +6,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/server/options.hpp>
+#include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/worker/recent_failures.hpp>
 #include <pinion/rpc/acceptor.hpp>
 #include <pinion/rpc/channel.hpp>
@@ -36,9 +37,12 @@ std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const std::string& w
 runtime::task_options task_options_of(const server_options& options, const std::string& name,
                                       const server_threads& threads);
 rpc::channel_options way_options_of(const server_options& options, const rpc::identity& me,
-                                    std::shared_ptr<rpc::traffic> traffic);
+                                    std::shared_ptr<rpc::traffic> traffic, std::string reached_at);
 rpc::acceptor_options door_options_of(const server_options& options, const rpc::identity& me,
                                       std::shared_ptr<rpc::traffic> traffic, std::shared_ptr<recent_failures> failures);
+
+// Connects with the tasks that are there, or come within a minute, so that they learn where this one is.
+void announce(rpc::network& net, peers& others, const std::string& me);
 
 }}}  // namespace pinion::v0::distributed
 

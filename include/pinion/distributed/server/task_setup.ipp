@@ -69,12 +69,16 @@ PINION_DECL runtime::task_options task_options_of(const server_options& options,
 }
 
 PINION_DECL rpc::channel_options way_options_of(const server_options& options, const rpc::identity& me,
-                                                std::shared_ptr<rpc::traffic> traffic) {
+                                                std::shared_ptr<rpc::traffic> traffic, std::string reached_at) {
   const auto beat = options.config.heartbeat;
   if (beat < std::chrono::milliseconds(1) || beat > rpc::longest_heartbeat)
     throw error(errc::invalid_argument, "a server's heartbeat is 1 ms to 60 s, not " + std::to_string(beat.count()) +
                                             " ms (server_config.heartbeat)");
-  return {.me = me, .heartbeat = options.config.heartbeat, .allowed = {}, .traffic = std::move(traffic)};
+  return {.me = me,
+          .heartbeat = options.config.heartbeat,
+          .allowed = {},
+          .traffic = std::move(traffic),
+          .reached_at = options.config.elastic ? std::move(reached_at) : std::string()};
 }
 
 PINION_DECL rpc::acceptor_options door_options_of(const server_options& options, const rpc::identity& me,
@@ -89,6 +93,11 @@ PINION_DECL rpc::acceptor_options door_options_of(const server_options& options,
             write_log(log_level::warning, task, text);
             failures->add(text);
           }};
+}
+
+PINION_DECL void announce(rpc::network& net, peers& others, const std::string& me) {
+  for (const std::string& task : others.names())
+    if (task != me) others.way_to(task)->connect(net.now() + std::chrono::seconds(60), [](const outcome<>&) {});
 }
 
 }}}  // namespace pinion::v0::distributed

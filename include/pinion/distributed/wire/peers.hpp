@@ -1,9 +1,13 @@
 // The other tasks of a cluster: their addresses, and the channels to them.
+//
+// The tasks are those of the cluster's spec, and others of its jobs that have joined since: an elastic task says in
+// each of its connections where it is reached. By that it is found, too, where it came back elsewhere.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,10 +25,15 @@ class peers {
  public:
   peers(rpc::network& net, const cluster_spec& cluster, rpc::channel_options options);
 
-  const std::vector<std::string>& names() const { return names_; }  // sorted by job, then by task
-  bool knows(std::string_view task) const { return addresses_.find(task) != addresses_.end(); }
-  const std::string& address(std::string_view task) const;
+  std::vector<std::string> names() const;  // sorted by job, then by task
+  bool knows(std::string_view task) const;
+  std::string address(std::string_view task) const;
   std::shared_ptr<rpc::channel> way_to(std::string_view task);
+  // Notes that a task is reached at an address, as it says itself. A channel to it that is up stays where it is until
+  // it goes down. Ignored for a task of a job that the cluster does not have, and for more than `most_joined` new ones.
+  void learn(const std::string& task, const std::string& address);
+  // Forgets a task that has joined and is gone; it says where it is when it comes again. Those of the spec are kept.
+  void forget(const std::string& task);
   // A task as this one knows it. One that was not needed so far is joining.
   rpc::task_view view_of(std::string_view task) const;
   // Have all of them taken what was to be sent to them? In the network's thread.
@@ -34,11 +43,17 @@ class peers {
   std::vector<peer_report> report(std::string_view but) const;
 
  private:
+  static constexpr std::size_t most_joined = 10'000;
+  static bool is_before(const std::string& a, const std::string& b);
+  // Requires: the lock is held. Throws not_found.
+  const std::string& find(std::string_view task) const;
+
   rpc::network& net_;
   const rpc::channel_options options_;
+  mutable std::mutex mutex_;
   std::vector<std::string> names_;
   std::map<std::string, std::string, std::less<>> addresses_;
-  mutable std::mutex mutex_;
+  std::set<std::string, std::less<>> joined_;  // those of the names that are not in the spec
   std::map<std::string, std::shared_ptr<rpc::channel>, std::less<>> ways_;
 };
 

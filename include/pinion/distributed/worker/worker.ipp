@@ -69,6 +69,10 @@ PINION_DECL bool worker::is_of(const party& by, const session_id& session) const
 
 PINION_DECL void worker::expect_of(const party& by, const session_id& session) const {
   if (is_of(by, session)) return;
+  if (!by.name.empty() && !exchange_.knows(by.name))
+    throw error(errc::permission_denied, "the cluster of " + name_ + " has no task " + by.name +
+                                             ": one that joins it is of one of its jobs, and both are elastic "
+                                             "(server_config.elastic)");
   throw error(errc::permission_denied, "a session of the master of " + session.master + " is not for " +
                                            (by.name.empty() ? "a client" : by.name) +
                                            " to use: only that master registers, runs, cancels and forgets its steps");
