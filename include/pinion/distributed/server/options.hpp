@@ -30,8 +30,9 @@ struct server_config {
   std::vector<sim::accelerator> simulated = {};   // simulated accelerators, and then no GPUs: /gpu:0, /gpu:1, ...
   std::chrono::milliseconds heartbeat{1000};      // a peer silent for two of them is dead; at most 60 s
   std::uint64_t credit = std::uint64_t{4} << 20;  // most bytes of values pushed to one peer and not yet taken there
-  security_options security = {};                 // used where server_options give none
-  server_limits limits = {};                      // the most that clients may ask of the task
+  bool shared_memory = true;  // do large values of this host's processes go through memory that is shared with them?
+  security_options security = {};          // used where server_options give none
+  server_limits limits = {};               // the most that clients may ask of the task
   std::chrono::milliseconds grace{10000};  // limit of the steps that have begun, once the server is asked to stop
   std::chrono::milliseconds stop_timeout{10000};  // limit of stop(); work that runs longer is named on standard error
 };

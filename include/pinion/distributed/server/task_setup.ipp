@@ -70,7 +70,11 @@ PINION_DECL runtime::task_options task_options_of(const server_options& options,
 
 PINION_DECL rpc::channel_options way_options_of(const server_options& options, const rpc::identity& me,
                                                 std::shared_ptr<rpc::traffic> traffic) {
-  return {.me = me, .heartbeat = options.config.heartbeat, .allowed = {}, .traffic = std::move(traffic)};
+  return {.me = me,
+          .heartbeat = options.config.heartbeat,
+          .allowed = {},
+          .shared_memory = options.config.shared_memory,
+          .traffic = std::move(traffic)};
 }
 
 PINION_DECL rpc::acceptor_options door_options_of(const server_options& options, const rpc::identity& me,
@@ -81,6 +85,7 @@ PINION_DECL rpc::acceptor_options door_options_of(const server_options& options,
           .bytes_waiting = options.config.limits.bytes_waiting,
           .patience = std::max<rpc::duration>(std::chrono::seconds(10), 4 * options.config.heartbeat),
           .traffic = std::move(traffic),
+          .shared_memory = options.config.shared_memory,
           .log = [task = me.name, failures = std::move(failures)](const std::string& text) {
             write_log(log_level::warning, task, text);
             failures->add(text);
