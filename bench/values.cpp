@@ -1,11 +1,12 @@
 // Values between two tasks of one host: how fast large ones go, and what they do to small steps beside them.
 //
-//   values [--rounds=N]
+//   values [--rounds=N] [--tcp]
 //
-// Two processes on 127.0.0.1, with a ps and a worker. A step of the worker takes a variable of the ps: told is its time
-// without that of an empty step, beside the copy of as many bytes by a bare TCP socket and by memcpy in the same round.
-// Rounds take the ways in turn; medians over them, and the median of the ratios of a round with the quarters around it.
-// Then an empty step on the ps is timed while values of 64 MiB go, and while nothing does.
+// Two processes on 127.0.0.1, with a ps and a worker, which share memory unless --tcp is said. A step of the worker
+// takes a variable of the ps: told is its time without that of an empty step, beside the copy of as many bytes by a
+// bare TCP socket and by memcpy in the same round. Rounds take the ways in turn; medians over them, and the median of
+// the ratios of a round with the quarters around it. Then an empty step on the ps is timed while values of 64 MiB go,
+// and while nothing does.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -77,10 +78,10 @@ void give(int listener) {
 
 // ---- the other process
 
-int serve(const std::string& ps_at, const std::string& worker_at) {
+int serve(const std::string& ps_at, const std::string& worker_at, bool shares) {
   int port = 0;
   std::thread(give, bench::listen_anywhere(port)).detach();
-  pn::server task(cluster_at(ps_at, worker_at), {.job = "ps"});
+  pn::server task(cluster_at(ps_at, worker_at), {.job = "ps", .config = {.shared_memory = shares}});
   fmt::print("{}\n", port);
   std::fflush(stdout);
   task.join();
@@ -112,16 +113,19 @@ double time_of(int calls, const Call& call) {
 
 int main(int argc, char** argv) try {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.size() == 3 && words[0] == "--serve") return serve(words[1], words[2]);
+  if (words.size() == 4 && words[0] == "--serve") return serve(words[1], words[2], words[3] == "shares");
   int rounds = 15;
-  for (const auto& word : words)
+  bool shares = true;
+  for (const auto& word : words) {
     if (word.starts_with("--rounds=")) rounds = std::stoi(word.substr(9));
+    if (word == "--tcp") shares = false;
+  }
 
   const std::string ps_at = std::to_string(free_port()), worker_at = std::to_string(free_port());
-  bench::other_process other({"/proc/self/exe", "--serve", ps_at, worker_at});
+  bench::other_process other({"/proc/self/exe", "--serve", ps_at, worker_at, shares ? "shares" : "does not"});
   const int socket = bench::connect_to(std::stoi(other.line()));
   make_prompt(socket);
-  pn::server here(cluster_at(ps_at, worker_at), {.job = "worker"});
+  pn::server here(cluster_at(ps_at, worker_at), {.job = "worker", .config = {.shared_memory = shares}});
 
   std::vector<pn::operation> takes;
   std::vector<pn::variable_handle<float>> values;
