@@ -12,6 +12,7 @@
 #include <pinion/rpc/fuse.ipp>
 #include <pinion/rpc/handshake.ipp>
 #include <pinion/rpc/key.ipp>
+#include <pinion/rpc/local_network.ipp>
 #include <pinion/rpc/message.ipp>
 #include <pinion/rpc/network.ipp>
 #include <pinion/rpc/network_turn.ipp>
@@ -21,6 +22,7 @@
 #include <pinion/rpc/refusals.ipp>
 #include <pinion/rpc/secret_file.ipp>
 #include <pinion/rpc/security.ipp>
+#include <pinion/rpc/shared_memory.ipp>
 #include <pinion/rpc/task_state.ipp>
 #include <pinion/rpc/tcp_network.ipp>
 #include <pinion/rpc/tls.ipp>

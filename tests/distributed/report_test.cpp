@@ -119,6 +119,7 @@ TEST_CASE("a target tells its sessions with their owners and steps, and every ta
   CHECK(led.sessions[0].quiet <= led.sessions[0].age);
   CHECK(row(led.peers, name_of("ps", 0)).state == "running");
   CHECK(row(led.peers, name_of("ps", 0)).silence < 20);
+  CHECK(row(led.peers, name_of("ps", 0)).values_by == "shared memory");
 
   const task_report served = inspect(ps.target());
   CHECK(served.sessions.empty());

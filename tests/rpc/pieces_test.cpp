@@ -234,13 +234,18 @@ const std::vector<lie_in_pieces> lies_in_pieces{
      "a piece comes with 1 bytes of control and 10 of payload, of which 100 are left"},
     {"a second message in one slot", beginning(3, 100) + piece_of(3, 1) + beginning(3, 100),
      "a message in pieces begins in the slot of another, of which 99 bytes are left"},
+    {"a piece in memory that nobody shares",
+     beginning(1, 100) + frame({.kind = frame_kind::piece, .shared = 1, .slot = 1, .payload = 50}),
+     "a piece of 50 bytes is said to lie in shared memory of 0"},
+    {"a message in shared memory", frame({.kind = frame_kind::notice, .shared = 1, .method = same, .payload = 50}),
+     "a message says that its bytes lie in shared memory, where those of pieces do alone"},
     {"a slot beyond the last", beginning(17, 100), "a message in pieces has the slot 17; the last is 16"},
     {"pieces of no payload", beginning(1, 0), "a message without a payload announces pieces of one"},
     {"a payload beyond the limit", beginning(1, std::uint64_t{1} << 60), "bytes of payload; the limit is"},
 };
 
 TEST_CASE("C2: pieces that are not those of a message close their connection with a sentence, and disturb no other") {
-  const auto& lie = lies_in_pieces[GENERATE(range(std::size_t{0}, std::size_t{11}))];
+  const auto& lie = lies_in_pieces[GENERATE(range(std::size_t{0}, std::size_t{13}))];
   INFO(lie.what);
   std::string heard;
   echo_world w;

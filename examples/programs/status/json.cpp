@@ -38,7 +38,8 @@ json of(const pinion::run_report& r) {
   return {{"master", r.master}, {"step", r.step}, {"age", r.age}, {"computes", r.computes}, {"waits_for", r.waits_for}};
 }
 json of(const pinion::peer_report& p) {
-  return {{"name", p.name}, {"address", p.address}, {"state", p.state}, {"silence", p.silence}, {"why", p.why}};
+  return {{"name", p.name},       {"address", p.address}, {"state", p.state},
+          {"silence", p.silence}, {"why", p.why},         {"values_by", p.values_by}};
 }
 json of(const pinion::failure_report& f) {
   return {{"time", f.time}, {"times", f.times}, {"sentence", f.sentence}};

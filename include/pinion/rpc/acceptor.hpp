@@ -45,7 +45,8 @@ struct acceptor_options {
   std::uint64_t bytes_waiting = std::uint64_t{64} << 20;
   duration patience = std::chrono::seconds(10);
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
-  refusals::sink log = {};  // takes the lines about refused clients; empty: the log
+  bool shared_memory = true;  // do clients of this host and user get one, unless it speaks TLS?
+  refusals::sink log = {};    // takes the lines about refused clients; empty: the log
 };
 
 // The listening side of all channels to one task. Shared by its owner and its own coroutines. The functions start() and
@@ -55,9 +56,13 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   acceptor(network& net, std::unique_ptr<listener> where, acceptor_options options, rpc::service what)
       : net_(net),
         listener_(std::move(where)),
+        on_host_(options.shared_memory && !options.me.shows.tls ? net.listen_on_host() : nullptr),
         options_(std::move(options)),
         service_(std::move(what)),
-        refusals_(options_.me.name, options_.log) {}
+        me_(options_.me),
+        refusals_(options_.me.name, options_.log) {
+    if (on_host_) me_.on_host = on_host_->address();
+  }
 
   const std::string& address() const { return listener_->address(); }
   void start();
@@ -86,7 +91,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
     bool crowded_out = false;  // it is no longer in visits_ then
   };
 
-  awaitable<void> accept(std::shared_ptr<acceptor> self);
+  awaitable<void> accept(std::shared_ptr<acceptor> self, listener& from);
   awaitable<void> pause();
 
   awaitable<void> receive(std::shared_ptr<acceptor> self, std::unique_ptr<byte_stream> stream);
@@ -115,9 +120,10 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   void stop_here(const error& why);
 
   network& net_;
-  const std::unique_ptr<listener> listener_;
+  const std::unique_ptr<listener> listener_, on_host_;
   const acceptor_options options_;
   rpc::service service_;
+  identity me_;
   refusals refusals_;
   std::map<std::uint64_t, client> clients_;
   std::map<std::uint64_t, visit*> visits_;  // the oldest first

@@ -14,7 +14,8 @@ namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL void acceptor::start() {
   net_.post([self = shared_from_this()] {
-    self->net_.spawn(self->accept(self));
+    self->net_.spawn(self->accept(self, *self->listener_));
+    if (self->on_host_) self->net_.spawn(self->accept(self, *self->on_host_));
     self->net_.spawn(self->sweep(self));
   });
 }
@@ -44,12 +45,12 @@ PINION_DECL std::uint64_t acceptor::bytes_waiting() const {
   return sum;
 }
 
-PINION_DECL awaitable<void> acceptor::accept(std::shared_ptr<acceptor> self) {
+PINION_DECL awaitable<void> acceptor::accept(std::shared_ptr<acceptor> self, listener& from) {
   while (!stopped_) {
     std::unique_ptr<byte_stream> stream;
     outcome<> accepted;
     try {
-      stream = co_await listener_->accept();
+      stream = co_await from.accept();
     } catch (...) {
       accepted = current_error();
     }
@@ -137,7 +138,7 @@ PINION_DECL awaitable<hello> acceptor::meet(std::unique_ptr<byte_stream>& stream
     stream = std::move(sealed);
     co_await both.shake_hands(options_.me.name);
   }
-  co_return co_await receive_guest(*stream, options_.me);
+  co_return co_await receive_guest(*stream, me_);
 }
 
 PINION_DECL void acceptor::note(const std::string& peer, const error& why) {
@@ -225,6 +226,7 @@ PINION_DECL void acceptor::drop_silent() {
 PINION_DECL void acceptor::stop_here(const error& why) {
   if (std::exchange(stopped_, true)) return;
   listener_->close();
+  if (on_host_) on_host_->close();
   if (sweeper_) sweeper_->cancel();
   for (const auto& [number, v] : visits_) v->stream->close();
   for (auto& [id, c] : std::exchange(clients_, {})) {

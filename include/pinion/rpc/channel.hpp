@@ -35,6 +35,7 @@ struct channel_options {
   duration heartbeat = std::chrono::seconds(1);  // a peer that is silent for two heartbeats counts as dead
   duration reconnect = std::chrono::seconds(5);  // limit of one attempt
   limits allowed{};
+  bool shared_memory = true;  // is it used where both ends are on one host, unless TLS is spoken?
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
   std::string reached_at = {};  // the address of the calling side, if it is an elastic task
 };
@@ -86,6 +87,7 @@ class channel : public std::enable_shared_from_this<channel> {
   struct attempt {
     std::shared_ptr<rpc::connection> connection;
     welcome peer;
+    bool stays_on_host = false;
   };
   struct waiting {
     time_point since;
@@ -112,6 +114,12 @@ class channel : public std::enable_shared_from_this<channel> {
 
   awaitable<void> connect_lanes();
   awaitable<attempt> connect_lane(hello mine);
+  // Shakes hands over a stream, and makes a connection of it.
+  awaitable<attempt> connect_over(std::unique_ptr<byte_stream> stream, hello mine, time_point limit);
+  // Connects the data lane within the host, to the task that the control lane has reached. Has no connection where that
+  // cannot be.
+  awaitable<attempt> connect_on_host(hello mine, const attempt& control);
+  void note_no_sharing(const std::string& why);
   // Shakes hands with the server, over TLS if this side speaks it: then `stream` becomes the encrypted one.
   awaitable<welcome> meet(std::unique_ptr<byte_stream>& stream, hello mine);
   time_point attempt_limit() const;
@@ -144,6 +152,7 @@ class channel : public std::enable_shared_from_this<channel> {
   std::vector<waiting> waiting_;
   std::unique_ptr<rpc::timer> pause_, limit_;
   bool connecting_ = false, expiring_ = false, closed_ = false;
+  bool told_no_sharing_ = false;
   std::uint64_t epoch_ = 0;
 
   mutable std::mutex mutex_;

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include <pinion/base/log.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/channel.hpp>
 #include <pinion/rpc/fuse.hpp>
+#include <pinion/rpc/local_network.hpp>
 #include <pinion/rpc/security.hpp>
 #include <pinion/rpc/tls_stream.hpp>
 
@@ -53,8 +55,13 @@ PINION_DECL error channel::why_down() const {
 
 PINION_DECL task_view channel::view() const {
   std::lock_guard hold(mutex_);
-  if (data_) return {task_state::running, net_.now() - std::max(data_->last_heard(), control_->last_heard()), ""};
-  task_view seen{left_, std::nullopt, ""};
+  if (data_)
+    return {.state = task_state::running,
+            .silence = net_.now() - std::max(data_->last_heard(), control_->last_heard()),
+            .values_by = data_->shares_memory()  ? "shared memory"
+                         : options_.me.shows.tls ? "TLS"
+                                                 : "TCP"};
+  task_view seen{.state = left_, .silence = std::nullopt};
   if (heard_) seen.silence = net_.now() - *heard_;
   if (failed_ || why_down_) seen.reason = (failed_ ? failed_ : why_down_)->sentence();
   return seen;
@@ -183,7 +190,8 @@ PINION_DECL awaitable<void> channel::connect_lanes() {
   mine.lane = lane::control;
   auto control = co_await connect_lane(mine);
   mine.lane = lane::data;
-  auto data = co_await connect_lane(mine);
+  auto data = co_await connect_on_host(mine, control);
+  if (!data.connection) data = co_await connect_lane(mine);
   if (control.peer.incarnation != data.peer.incarnation)
     throw error(errc::unavailable, title() + " was restarted between two connections");
   came_up(std::move(data), std::move(control));
@@ -193,7 +201,36 @@ PINION_DECL awaitable<channel::attempt> channel::connect_lane(hello mine) {
   const auto limit = attempt_limit();
   const std::string where = address();
   auto stream = co_await net_.connect(where, limit);
+  co_return co_await connect_over(std::move(stream), std::move(mine), limit);
+}
+
+PINION_DECL awaitable<channel::attempt> channel::connect_on_host(hello mine, const attempt& control) {
+  attempt reached;
+  const std::string& at = control.peer.on_host;
+  if (!options_.shared_memory || !control.stays_on_host || !is_name_on_host(at)) co_return reached;
+  outcome<> connected;
+  try {
+    auto stream = co_await net_.connect_on_host(at);
+    reached = co_await connect_over(std::move(stream), std::move(mine), attempt_limit());
+    if (reached.peer.incarnation != control.peer.incarnation)
+      throw error(errc::unavailable, "another task listens at its address within this host");
+  } catch (...) {
+    connected = current_error();
+  }
+  if (connected) co_return reached;
+  note_no_sharing(connected.failure()->sentence());
+  co_return attempt();
+}
+
+PINION_DECL void channel::note_no_sharing(const std::string& why) {
+  if (std::exchange(told_no_sharing_, true)) return;
+  write_log(log_level::info, options_.me.name, "shares no memory with " + title() + ", and uses TCP: " + why);
+}
+
+PINION_DECL awaitable<channel::attempt> channel::connect_over(std::unique_ptr<byte_stream> stream, hello mine,
+                                                              time_point limit) {
   attempt result;
+  result.stays_on_host = stream->stays_on_host();
   outcome<> met;
   {
     fuse limited(net_, *stream, limit);

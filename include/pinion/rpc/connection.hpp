@@ -110,7 +110,13 @@ class connection : public std::enable_shared_from_this<connection> {
  public:
   connection(rpc::network& net, std::unique_ptr<byte_stream> stream, std::shared_ptr<rpc::traffic> count,
              const limits& allowed = {}, const backlog_limit& backlog = {})
-      : net_(net), stream_(std::move(stream)), traffic_(std::move(count)), limits_(allowed), backlog_limit_(backlog) {}
+      : net_(net),
+        stream_(std::move(stream)),
+        memory_(stream_->memory()),
+        traffic_(std::move(count)),
+        limits_(allowed),
+        backlog_limit_(backlog),
+        out_(memory_ ? outbox::worth_sharing : outbox::piece) {}
 
   // Starts reading. Call it in the network's thread.
   void start(connection_handlers handlers);
@@ -142,6 +148,7 @@ class connection : public std::enable_shared_from_this<connection> {
   // Has the peer's system taken all that was to be sent?
   bool has_sent_all() const;
   // Counts the peer as heard now. Used after this process was suspended and could hear nothing.
+  bool shares_memory() const { return memory_ != nullptr; }
   void forgive() { heard_.store(net_.now().time_since_epoch().count(), std::memory_order_relaxed); }
 
  private:
@@ -176,6 +183,7 @@ class connection : public std::enable_shared_from_this<connection> {
   awaitable<std::string> read_control(std::uint64_t bytes);
   // Reads the next bytes of a payload.
   awaitable<void> read_payload(arriving& a, std::uint64_t bytes);
+  void take_payload(arriving& a, std::uint64_t bytes);
   awaitable<void> read_piece(const frame_header& h);
 
   bool is_crowded() const;
@@ -208,6 +216,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
   rpc::network& net_;
   const std::unique_ptr<byte_stream> stream_;
+  shared_memory* const memory_;  // of the stream; null: there is none
   const std::shared_ptr<rpc::traffic> traffic_;
   const limits limits_;
   const backlog_limit backlog_limit_;

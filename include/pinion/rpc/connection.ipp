@@ -77,9 +77,10 @@ PINION_DECL void connection::send(frame_header header, rpc::message&& message, u
 PINION_DECL bool connection::all_written_now(outbox::messages& gone) {
   constexpr int most_calls = 4;  // the rest is the work of the network's thread
   for (int i = 0; i < most_calls && !out_.empty(); ++i) {
-    const auto parts = out_.next();
+    auto parts = out_.next();
+    if (memory_) parts = out_.share(*memory_);
     const std::size_t all = asio::buffer_size(parts), n = stream_->write_now(parts);
-    if (n > 0) count_written(n);
+    if (n > 0) count_written(n + (n == all ? out_.shared() : 0));
     gone.splice(gone.end(), out_.written(n));
     if (n < all) return false;
   }
@@ -130,9 +131,10 @@ PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<c
       }
       if (room_ && !is_crowded()) room_->cancel();
       if (parts.empty()) co_return;
+      if (memory_) parts = out_.share(*memory_);
       bytes = asio::buffer_size(parts);
       co_await stream_->write(parts);
-      count_written(bytes);
+      count_written(bytes + out_.shared());
       taken_ += bytes;
     }
   } catch (...) {
@@ -196,8 +198,15 @@ PINION_DECL awaitable<void> connection::read_piece(const frame_header& h) {
     throw error(errc::data_loss, "a piece comes with " + std::to_string(h.control) + " bytes of control and " +
                                      std::to_string(h.payload) + " of payload, of which " + std::to_string(a.left) +
                                      " are left");
+  if (h.shared && (!memory_ || h.payload > shared_memory::capacity))
+    throw error(errc::data_loss, "a piece of " + std::to_string(h.payload) +
+                                     " bytes is said to lie in shared memory of " +
+                                     std::to_string(memory_ ? shared_memory::capacity : 0));
   refusing_ = false;
-  co_await read_payload(a, h.payload);
+  if (h.shared)
+    take_payload(a, h.payload);
+  else
+    co_await read_payload(a, h.payload);
   if (a.left == 0) deliver(a, h.slot);
 }
 
@@ -207,6 +216,17 @@ PINION_DECL awaitable<void> connection::read_payload(arriving& a, std::uint64_t 
   while (bytes > 0) {
     const auto room = a.next_room(bytes);
     co_await fill(room);
+    bytes -= room.size();
+  }
+}
+
+PINION_DECL void connection::take_payload(arriving& a, std::uint64_t bytes) {
+  a.left -= bytes;
+  traffic::add(traffic_->bytes_received, bytes);
+  if (!a.message) return memory_->pass_over(bytes);
+  while (bytes > 0) {
+    const auto room = a.next_room(bytes);
+    memory_->take(room);
     bytes -= room.size();
   }
 }

@@ -22,11 +22,11 @@ enum class frame_kind : std::uint8_t {
 
 using method = std::uint16_t;
 
-// The header as it is on the wire. Reserved fields are 0.
+// The header as it is on the wire.
 struct frame_header {
   std::uint16_t magic = expected_magic;
   frame_kind kind{};
-  std::uint8_t reserved = 0;
+  std::uint8_t shared = 0;  // of a piece: 1 if its bytes lie in the memory that both ends share
   rpc::method method = 0;
   std::uint16_t slot = 0;     // 0: the payload follows; otherwise it comes in pieces, which have the same slot
   std::uint64_t id = 0;       // id of the request

@@ -18,6 +18,8 @@ PINION_DECL void check(const frame_header& h, const limits& allowed) {
     throw error(errc::data_loss, "what arrives is not a pinion message: it does not begin with PN");
   if (h.kind > frame_kind::piece)
     throw error(errc::data_loss, "a message of unknown kind " + std::to_string(static_cast<int>(h.kind)));
+  if (h.shared > (h.kind == frame_kind::piece ? 1 : 0))
+    throw error(errc::data_loss, "a message says that its bytes lie in shared memory, where those of pieces do alone");
   if (h.slot > most_slots)
     throw error(errc::data_loss, "a message in pieces has the slot " + std::to_string(h.slot) + "; the last is " +
                                      std::to_string(most_slots));

@@ -58,9 +58,10 @@ struct welcome {
   std::uint64_t incarnation = 0;
   bool keyed = false;  // does it ask for a proof, and give one?
   std::string nonce;
+  std::string on_host = {};  // its address for processes of its own host; "": it has none
   template <class A>
   void serialize(A& a) {
-    a(name, incarnation, keyed, nonce);
+    a(name, incarnation, keyed, nonce, on_host);
   }
 };
 
@@ -71,6 +72,7 @@ struct identity {
   std::uint64_t incarnation = 0;
   credentials shows = {};
   versions speaks = spoken_versions;
+  std::string on_host = {};  // of a server: its address for processes of its own host
 };
 
 namespace detail {

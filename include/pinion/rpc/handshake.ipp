@@ -106,7 +106,7 @@ inline awaitable<std::string> hear_proof(byte_stream& stream, agreement agreed, 
   check_hello(theirs, me);
   if (!theirs.from.empty()) stream.expect_peer(theirs.from);
   const shared_key& key = me.shows.key;
-  const welcome mine{me.name, me.incarnation, !key.empty(), nonce()};
+  const welcome mine{me.name, me.incarnation, !key.empty(), nonce(), me.on_host};
   const std::string said = statement(agreed, theirs, mine, stream.binding());
   const std::string expected = key.proof(side::client, said);
   co_await say(stream, frame_kind::hello, encode(mine));

@@ -24,6 +24,8 @@ struct outflow {
   std::uint64_t accepted = 0, on_the_way = 0;
 };
 
+class shared_memory;
+
 // One end of a connection. Bytes arrive in the order in which they were sent, or the stream breaks. Used by its
 // network's thread only, except for write_now. When the stream breaks or is closed, pending operations fail with
 // unavailable.
@@ -52,6 +54,10 @@ class byte_stream {
   // A secret of this stream that only its two ends know, and that nobody between them can make equal; "" if there is
   // none, since the stream is not encrypted.
   virtual std::string binding() const { return {}; }
+  // Are both ends at one address, and so in one host?
+  virtual bool stays_on_host() const { return false; }
+  // The memory that this end shares with the other, as soon as it has read; null if there is none.
+  virtual shared_memory* memory() { return nullptr; }
   // Throws unauthenticated if the peer has shown who it is, and it is not that task.
   virtual void expect_peer(const std::string& task) const { static_cast<void>(task); }
 };
@@ -91,6 +97,10 @@ class network {
   virtual awaitable<std::unique_ptr<byte_stream>> connect(std::string address, time_point deadline) = 0;
   // Listens on "host:port"; port 0 binds a free port. Throws already_exists if the address is taken.
   virtual std::unique_ptr<rpc::listener> listen(const std::string& address) = 0;
+  // Listens for processes of this host alone, under an address that no other listener has; null where that is not
+  // possible. Connects to such a listener; throws unavailable if there is none.
+  virtual std::unique_ptr<rpc::listener> listen_on_host() { return nullptr; }
+  virtual awaitable<std::unique_ptr<byte_stream>> connect_on_host(std::string address);
   // Blocks the calling thread until the event is done, or until the deadline: then returns false. Not for the network's
   // thread.
   virtual bool wait(countdown& event, const std::optional<time_point>& deadline) = 0;

@@ -18,6 +18,11 @@ PINION_DECL void network::spawn(awaitable<void> coroutine) {
   asio::co_spawn(context(), std::move(coroutine), asio::detached);
 }
 
+PINION_DECL awaitable<std::unique_ptr<byte_stream>> network::connect_on_host(std::string) {
+  throw error(errc::unavailable, "this network has no connections within a host");
+  co_return nullptr;
+}
+
 PINION_DECL network::inbox network::borrow_inbox() {
   if (spare_.empty()) return inbox(new std::byte[inbox_size]);
   inbox lent = std::move(spare_.back());

@@ -1,7 +1,7 @@
 // The messages of a connection that wait to be written, and the order in which their bytes go.
 //
 // Invariants
-//   1. A message with a payload of at most `piece` bytes goes whole, in the order of add().
+//   1. A message with a payload of at most most_whole bytes goes whole, in the order of add().
 //   2. Another goes as its beginning, and then its payload in pieces. Between two pieces go whole messages, as many
 //   bytes
 //      of them as a piece has. So a whole message waits for one piece at most, and no payload waits without end.
@@ -19,6 +19,7 @@
 #include <pinion/rpc/asio.hpp>
 #include <pinion/rpc/frame.hpp>
 #include <pinion/rpc/message.hpp>
+#include <pinion/rpc/shared_memory.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
@@ -26,6 +27,10 @@ namespace pinion { inline namespace v0 { namespace rpc {
 class outbox {
  public:
   static constexpr std::uint64_t piece = std::uint64_t{256} << 10;
+  // Where memory is shared, it is worth the copies for payloads of more bytes.
+  static constexpr std::uint64_t worth_sharing = std::uint64_t{16} << 10;
+
+  explicit outbox(std::uint64_t most_whole = piece) : most_whole_(most_whole) {}
 
   // A message, and how much of its payload has been taken into frames.
   struct outgoing {
@@ -45,6 +50,11 @@ class outbox {
 
   // The bytes to be written next, for one call of the system; none where all are written.
   std::span<const asio::const_buffer> next();
+  // Puts the piece among these bytes into shared memory, if there is one and it has room there; returns the bytes that
+  // remain to be written. Others may add messages meanwhile.
+  std::span<const asio::const_buffer> share(shared_memory& with);
+  // The bytes of next() that are in shared memory.
+  std::uint64_t shared() const { return piece_.shared ? piece_.payload : 0; }
   // Takes note that so many of these bytes were written. Returns the messages that are gone with them: their memory may
   // be freed where others do not wait for it.
   [[nodiscard]] messages written(std::size_t bytes);
@@ -65,15 +75,17 @@ class outbox {
   void append_piece();
   messages::iterator next_in_pieces();
 
+  const std::uint64_t most_whole_;
   messages whole_, in_pieces_;  // in the order of add()
   messages ending_;             // those that are gone when the batch is written
   std::vector<asio::const_buffer> batch_;
-  std::size_t at_ = 0;       // of the batch: what is before it was written
-  bool begun_ = false;       // some of the batch was written
-  std::uint64_t room_ = 0;   // for whole messages in the batch
-  frame_header piece_;       // of the piece in the batch; no bytes: there is none
-  std::uint32_t slots_ = 0;  // those in use, as bits
-  unsigned turns_ = 0;       // of pieces
+  std::size_t at_ = 0;        // of the batch: what is before it was written
+  bool begun_ = false;        // some of the batch was written
+  std::uint64_t room_ = 0;    // for whole messages in the batch
+  std::size_t piece_at_ = 0;  // where the bytes of the piece begin in the batch
+  frame_header piece_;        // of the piece in the batch; no bytes: there is none
+  std::uint32_t slots_ = 0;   // those in use, as bits
+  unsigned turns_ = 0;        // of pieces
   std::uint64_t cost_ = 0, bytes_added_ = 0;
 };
 

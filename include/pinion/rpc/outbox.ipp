@@ -21,7 +21,7 @@ inline constexpr unsigned turn_of_oldest = 4;
 PINION_DECL void outbox::add(frame_header header, rpc::message&& message) {
   header.control = message.control.size();
   header.payload = message.payload_bytes();
-  const bool whole = header.payload <= piece;
+  const bool whole = header.payload <= most_whole_;
   const std::uint64_t pieces = whole ? 0 : (header.payload + piece - 1) / piece;
   messages& to = whole ? whole_ : in_pieces_;
   to.push_back({.header = header, .message = std::move(message), .left = header.payload});
@@ -31,9 +31,18 @@ PINION_DECL void outbox::add(frame_header header, rpc::message&& message) {
 
 PINION_DECL std::span<const asio::const_buffer> outbox::next() {
   if (batch_.empty()) room_ = piece;
-  if (!begun_) {
+  if (!begun_ && piece_.payload == 0) {
     append_whole_messages();
-    if (!in_pieces_.empty() && piece_.payload == 0) append_piece();
+    if (!in_pieces_.empty()) append_piece();
+  }
+  return std::span(batch_).subspan(at_);
+}
+
+PINION_DECL std::span<const asio::const_buffer> outbox::share(shared_memory& with) {
+  const auto bytes = std::span(batch_).subspan(piece_at_);
+  if (!begun_ && piece_.payload > 0 && !piece_.shared && with.put(bytes)) {
+    piece_.shared = 1;
+    batch_.resize(piece_at_);
   }
   return std::span(batch_).subspan(at_);
 }
@@ -61,7 +70,11 @@ PINION_DECL outbox::messages outbox::clear() {
   messages all = std::move(ending_);
   all.splice(all.end(), whole_);
   all.splice(all.end(), in_pieces_);
-  *this = outbox();
+  batch_.clear();
+  at_ = 0;
+  begun_ = false;
+  piece_ = {};
+  cost_ = 0;
   return all;
 }
 
@@ -109,6 +122,7 @@ PINION_DECL void outbox::append_piece() {
   const std::uint64_t bytes = std::min(o.left, piece);
   piece_ = {.kind = frame_kind::piece, .slot = o.header.slot, .payload = bytes};
   append(&piece_, sizeof piece_);
+  piece_at_ = batch_.size();
   append_payload(o, bytes);
   if (o.left > 0) return;
   slots_ &= ~(std::uint32_t{1} << o.header.slot);

@@ -35,7 +35,8 @@ task_state state_after(const error& why);
 struct task_view {
   task_state state = task_state::joining;
   std::optional<duration> silence;  // since it was last heard; none before the first time
-  std::string reason;               // why it is not there, as far as is known; "" if it runs
+  std::string reason = {};          // why it is not there, as far as is known; "" if it runs
+  std::string values_by = {};       // how large values go there: "shared memory", "TCP" or "TLS"; "" if it does not run
 };
 // Returns a text such as "running, last heard 0.2 s ago" or "joining: cannot connect to ps:1: Connection refused".
 std::string to_string(const task_view& v);

@@ -1,9 +1,7 @@
 // Bodies of <pinion/rpc/tcp_network.hpp>.
 #pragma once
 
-#include <fcntl.h>
 #include <netinet/tcp.h>
-#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,94 +16,38 @@
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/local_network.hpp>
 #include <pinion/rpc/network_turn.hpp>
+#include <pinion/rpc/socket_stream.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
 namespace detail {
 
-// asio::async_write moves at most 64 KiB at a time unless told otherwise. Counts what it has moved.
-struct all_at_once {
-  std::atomic<std::uint64_t>* count;
-  std::uint64_t before;
-  std::size_t operator()(const asio::error_code& failed, std::size_t moved) const {
-    count->store(before + moved, std::memory_order_relaxed);
-    return failed ? 0 : std::size_t{64} << 20;
-  }
-};
-
-// Programs that this process starts must not inherit its ports and connections.
-inline void keep_from_children(int socket) {
-  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
-}
-
-inline error broken(const std::string& peer, const asio::error_code& why) {
-  return error(errc::unavailable, "the connection with " + peer + " broke: " + why.message());
-}
-
-class tcp_stream final : public byte_stream {
+class tcp_stream final : public socket_stream<asio::ip::tcp::socket> {
  public:
-  explicit tcp_stream(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {
-    asio::error_code ignored;
-    keep_from_children(socket_.native_handle());
-    socket_.non_blocking(true, ignored);  // for read_now and write_now, and before threads share the socket
+  explicit tcp_stream(asio::ip::tcp::socket socket) : tcp_stream(std::move(socket), {}) {}
+  bool stays_on_host() const override { return stays_; }
+
+ private:
+  tcp_stream(asio::ip::tcp::socket socket, asio::error_code ignored)
+      : socket_stream(std::move(socket), address_of(socket.remote_endpoint(ignored))) {
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket_.set_option(asio::socket_base::keep_alive(true), ignored);
     // Heartbeats notice a dead peer earlier. This makes the system drop the bytes that were sent to it.
     const int user_timeout_ms = 30000;
     ::setsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &user_timeout_ms, sizeof user_timeout_ms);
-    const auto peer = socket_.remote_endpoint(ignored);
-    peer_ = peer.address().to_string(ignored) + ":" + std::to_string(peer.port());
+    asio::error_code failed;
+    const auto here = socket_.local_endpoint(failed).address(), there = socket_.remote_endpoint(failed).address();
+    stays_ = !failed && (here == there || there.is_loopback());
+  }
+  static std::string address_of(const asio::ip::tcp::endpoint& at) {
+    asio::error_code ignored;
+    return at.address().to_string(ignored) + ":" + std::to_string(at.port());
   }
 
-  awaitable<std::size_t> read_some(std::span<std::byte> into) override {
-    try {
-      co_return co_await socket_.async_read_some(asio::buffer(into.data(), into.size()), asio::use_awaitable);
-    } catch (const asio::system_error& e) {
-      if (e.code() == asio::error::eof) co_return 0;
-      throw broken(peer_, e.code());
-    }
-  }
-  awaitable<void> write(std::span<const asio::const_buffer> parts) override {
-    try {
-      co_await asio::async_write(socket_, parts, all_at_once{&accepted_, accepted_}, asio::use_awaitable);
-    } catch (const asio::system_error& e) {
-      throw broken(peer_, e.code());
-    }
-  }
-  std::size_t write_now(std::span<const asio::const_buffer> parts) override {
-    asio::error_code failed;  // write() will fail with the same error, and report it
-    const std::size_t n = socket_.write_some(parts, failed);
-    accepted_.fetch_add(n, std::memory_order_relaxed);
-    return n;
-  }
-  std::size_t read_now(std::span<std::byte> into) override {
-    asio::error_code failed;  // read_some() will fail with the same error, and report it
-    return socket_.read_some(asio::buffer(into.data(), into.size()), failed);
-  }
-  void finish() noexcept override {
-    asio::error_code ignored;
-    socket_.shutdown(asio::socket_base::shutdown_send, ignored);
-  }
-  void close() noexcept override {
-    asio::error_code ignored;
-    socket_.shutdown(asio::socket_base::shutdown_both, ignored);
-    socket_.close(ignored);
-  }
-  rpc::outflow outflow() const override {
-    const std::uint64_t accepted = accepted_.load(std::memory_order_relaxed);  // first: others may write meanwhile
-    int bytes = 0;
-    const int socket = const_cast<asio::ip::tcp::socket&>(socket_).native_handle();
-    if (::ioctl(socket, TIOCOUTQ, &bytes) != 0) bytes = 0;
-    return {accepted, static_cast<std::uint64_t>(bytes)};
-  }
-  std::string peer() const override { return peer_; }
-
- private:
-  asio::ip::tcp::socket socket_;
-  std::atomic<std::uint64_t> accepted_{0};
-  std::string peer_;
+  bool stays_ = false;
 };
 
 class tcp_timer final : public timer {
@@ -262,6 +204,10 @@ class tcp_network final : public network {
   std::unique_ptr<rpc::timer> make_timer() override { return std::make_unique<tcp_timer>(context_); }
   std::unique_ptr<rpc::listener> listen(const std::string& address) override {
     return std::make_unique<tcp_listener>(context_, address);
+  }
+  std::unique_ptr<rpc::listener> listen_on_host() override { return rpc::listen_on_host(context_); }
+  awaitable<std::unique_ptr<byte_stream>> connect_on_host(std::string address) override {
+    return rpc::connect_on_host(context_, std::move(address));
   }
   bool wait(countdown& event, const std::optional<time_point>& deadline) override {
     return turn_.wait(event, deadline);

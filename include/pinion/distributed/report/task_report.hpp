@@ -73,6 +73,7 @@ struct peer_report {
   std::string state = "joining";  // not met so far; or "running", "finished", "stopped", "dead"
   double silence = 0;             // since the peer was last heard
   std::string why = {};           // why it is not there, as far as is known
+  std::string values_by = {};     // how large values go there: "shared memory", "TCP" or "TLS"; "" if it does not run
 };
 
 // A failure that the task has seen: of a step, or of a client that it refused.

@@ -30,8 +30,9 @@ struct server_config {
   std::vector<sim::accelerator> simulated = {};   // simulated accelerators, and then no GPUs: /gpu:0, /gpu:1, ...
   std::chrono::milliseconds heartbeat{1000};      // a peer silent for two of them is dead; 1 ms to 60 s
   std::uint64_t credit = std::uint64_t{4} << 20;  // most bytes of values pushed to one peer and not yet taken there
-  security_options security = {};                 // used where server_options give none
-  server_limits limits = {};                      // the most that clients may ask of the task
+  bool shared_memory = true;  // do large values of this host's processes go through memory that is shared with them?
+  security_options security = {};  // used where server_options give none
+  server_limits limits = {};       // the most that clients may ask of the task
   // Tells the tasks of its cluster spec where it is, when it starts and whenever it connects with one, and believes
   // others that tell it: by this a task that is in nobody's spec joins, and one that came back at another address is
   // found. The address of an elastic task in its own spec must be one that the others reach.

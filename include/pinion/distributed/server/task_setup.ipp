@@ -77,6 +77,7 @@ PINION_DECL rpc::channel_options way_options_of(const server_options& options, c
   return {.me = me,
           .heartbeat = options.config.heartbeat,
           .allowed = {},
+          .shared_memory = options.config.shared_memory,
           .traffic = std::move(traffic),
           .reached_at = options.config.elastic ? std::move(reached_at) : std::string()};
 }
@@ -89,6 +90,7 @@ PINION_DECL rpc::acceptor_options door_options_of(const server_options& options,
           .bytes_waiting = options.config.limits.bytes_waiting,
           .patience = std::max<rpc::duration>(std::chrono::seconds(10), 4 * options.config.heartbeat),
           .traffic = std::move(traffic),
+          .shared_memory = options.config.shared_memory,
           .log = [task = me.name, failures = std::move(failures)](const std::string& text) {
             write_log(log_level::warning, task, text);
             failures->add(text);

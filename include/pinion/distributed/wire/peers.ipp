@@ -102,6 +102,7 @@ PINION_DECL std::vector<peer_report> peers::report(std::string_view but) const {
     p.state = to_string(view.state);
     if (view.silence) p.silence = std::chrono::duration<double>(*view.silence).count();
     p.why = std::move(view.reason);
+    p.values_by = std::move(view.values_by);
   }
   return all;
 }

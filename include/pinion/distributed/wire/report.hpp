@@ -33,7 +33,7 @@ void serialize(A& a, run_report& r) {
 }
 template <class A>
 void serialize(A& a, peer_report& p) {
-  a(p.name, p.address, p.state, p.silence, p.why);
+  a(p.name, p.address, p.state, p.silence, p.why, p.values_by);
 }
 template <class A>
 void serialize(A& a, failure_report& f) {
