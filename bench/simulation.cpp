@@ -63,6 +63,7 @@ int run(const settings& s) {
       s.seed, simulated / 3600, w.faults(), steps, lost, unheard, turn.switches(), c.disk.lost(), c.disk.torn(), digest,
       broken ? "BROKEN" : "well");
   std::fflush(stdout);
+  c.disk.remove();
   std::_Exit(broken ? 1 : 0);  // the simulated processes have ended, or are abandoned
 }
 

@@ -37,12 +37,15 @@ class disks {
     std::filesystem::create_directories(root_);
     running_ = this;
   }
-  ~disks() {
+  ~disks() { remove(); }
+  disks(const disks&) = delete;
+
+  // Ends the simulation of disks, and removes their folders.
+  void remove() {
     running_ = nullptr;
     std::error_code ignored;
     std::filesystem::remove_all(root_, ignored);
   }
-  disks(const disks&) = delete;
 
   // The disks, where a path lies on one of them.
   static disks* of(const char* path) {
