@@ -1,21 +1,6 @@
 # pinion::cuda, the kernels that nvcc compiles: plain functions that take a stream. They know nothing of the rest of
 # pinion, so programs of pure headers and of pinion::compiled link the same library.
-if(NOT CMAKE_CUDA_COMPILER)
-  set(CMAKE_CUDA_COMPILER ${PINION_NVCC})
-endif()
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  execute_process(COMMAND nvidia-smi --query-gpu=name RESULT_VARIABLE no_gpu OUTPUT_QUIET ERROR_QUIET)
-  if(no_gpu)
-    set(CMAKE_CUDA_ARCHITECTURES 90)  # and its PTX, which later GPUs compile for themselves
-  else()
-    set(CMAKE_CUDA_ARCHITECTURES native)
-  endif()
-endif()
-enable_language(CUDA)
-if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know it
-  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
-  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
-endif()
+pinion_enable_cuda()
 
 file(GLOB units CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/compiled/cuda/*.cu)
 add_library(pinion_cuda STATIC ${units})

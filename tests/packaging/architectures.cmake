@@ -1,0 +1,16 @@
+# cmake -D MODULE=cuda_sources.cmake -D FOLDER=DIR -P architectures.cmake: the architectures that are chosen beside an
+# nvidia-smi which finds a GPU, beside one which finds none, and where somebody has said which.
+include(${MODULE})
+function(expect_architectures wanted smi_status)
+  file(WRITE ${FOLDER}/nvidia-smi "#!/bin/sh\nexit ${smi_status}\n")
+  file(CHMOD ${FOLDER}/nvidia-smi PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  pinion_choose_cuda_architectures()
+  if(NOT CMAKE_CUDA_ARCHITECTURES STREQUAL wanted)
+    message(FATAL_ERROR "the architectures are ${CMAKE_CUDA_ARCHITECTURES}, not ${wanted}")
+  endif()
+endfunction()
+set(ENV{PATH} ${FOLDER}:$ENV{PATH})
+expect_architectures(native 0)
+expect_architectures(90 9)
+set(CMAKE_CUDA_ARCHITECTURES 80)
+expect_architectures(80 0)
