@@ -142,7 +142,13 @@ struct endless_client : builder_of_nodes {
   // Begins a run, and returns when it has come.
   void begin() {
     client.order<distributed::run_reply>(run());
-    client.ask<distributed::status_reply>(distributed::status_request{});
+    await_coming();
+  }
+  // Returns when the run before has come: a small message would overtake it, and one as long does not.
+  void await_coming() {
+    auto none = run();
+    none.step = 12345;
+    caught([&] { client.ask<distributed::run_reply>(none); });
   }
   error refused() {
     return caught([&] { client.ask<distributed::run_reply>(run()); });
@@ -154,6 +160,7 @@ struct endless_client : builder_of_nodes {
       std::promise<error> how;
       client.order<distributed::run_reply>(
           run(), [&](const outcome<distributed::run_reply>& ran) { how.set_value(*ran.failure()); });
+      await_coming();
       cancel();
       return !refused_by(how.get_future().get(), limit);
     });
