@@ -317,7 +317,7 @@ PINION_DECL std::shared_ptr<session_run> master_session::enter(std::uint64_t num
     std::lock_guard held(self->mutex_);
     self->notices_.insert(self->notices_.end(), notices.begin(), notices.end());
   };
-  return running_[run] = std::make_shared<session_run>(s_, step, run_id{name(), run}, leave, tell, done);
+  return running_[run] = std::make_shared<session_run>(s_, step, run_id{name(), run}, owner_.client, leave, tell, done);
 }
 
 PINION_DECL std::shared_ptr<session_step> master_session::find(std::uint64_t number) const {

@@ -9,6 +9,7 @@
 #include <pinion/base/cancellable_work.hpp>
 #include <pinion/graph/attribute_value.hpp>
 #include <pinion/graph/body.hpp>
+#include <pinion/op/catalogue.hpp>
 #include <pinion/op/operations.hpp>
 #include <pinion/op/transfer/cpu.hpp>
 #include <pinion/opkit/registry.hpp>
@@ -20,6 +21,10 @@ namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 inline bool has_body(const node& n) {
   return std::any_of(n.attrs.begin(), n.attrs.end(),
                      [](const attributes::entry& a) { return a.value.get_if<shared_body>() != nullptr; });
+}
+// Is it an op of the library that works on no state, nor do its bodies?
+inline bool writes_nothing(const node& n) {
+  return is_library_op(n.op) && !definition_of(n.op).stateful && !has_body(n);
 }
 
 }}}}  // namespace pinion::v0::runtime::detail
@@ -36,6 +41,7 @@ PINION_DECL executable::executable(partition part, graph_view g, devices::device
     it.kernel = kernel_of(from, {graph, *it.node, on, services, bodies}, kernels);
     it.blocking = it.kernel && it.kernel->blocking();
     it.may_bind = it.kernel && it.kernel->may_bind();
+    it.may_stop = from.kind == part_item::compute && detail::writes_nothing(*it.node);
     waits |= it.blocking;
   }
   if (on.kernels() == devices::kernel_code::cuda) join_segments(services);
