@@ -16,7 +16,7 @@ namespace {
 using namespace pinion;
 namespace rt = pinion::runtime;
 
-constexpr int many = 100'000;
+constexpr int many = 50'000;
 
 // A step of so many nodes, made ready up to its optimized graph. Returns the number of nodes that stay.
 node_id made_ready(graph& g, const rt::step_signature& s) {
