@@ -13,6 +13,7 @@
 #include <pinion/op/layout/op.ipp>
 #include <pinion/op/matmul/op.ipp>
 #include <pinion/op/nn/op.ipp>
+#include <pinion/op/operations.ipp>
 #include <pinion/op/queue/op.ipp>
 #include <pinion/op/random/op.ipp>
 #include <pinion/op/reduce/op.ipp>

@@ -8,6 +8,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include <pinion/base/cancellable_work.hpp>
+
+#include <support/caught.hpp>
+
 namespace {
 
 using pinion::thread_pool;
@@ -118,6 +122,21 @@ TEST_CASE("a loop runs every chunk exactly once, on any number of threads") {
       pool.for_each_chunk(chunks, [&](std::int64_t i) { ++ran[static_cast<std::size_t>(i)]; });
       CHECK(std::all_of(ran.begin(), ran.end(), [](const auto& n) { return n == 1; }));
     }
+  }
+}
+
+TEST_CASE("a loop of work that is cancelled begins no more chunks, in its caller and in those who help") {
+  for (int threads : {0, 3}) {
+    thread_pool pool(threads);
+    pinion::cancellation stop;
+    const auto failed = caught([&] {
+      const pinion::cancellable_work mine(stop);
+      std::atomic<int> begun{0};
+      pool.for_each_chunk(std::int64_t{1} << 40, [&](std::int64_t) {  // for ever
+        if (++begun == 100) stop.cancel();
+      });
+    });
+    CHECK(failed.code() == pinion::errc::cancelled);
   }
 }
 

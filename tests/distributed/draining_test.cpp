@@ -3,7 +3,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <pinion/base/countdown.hpp>
+#include <pinion/rpc/tcp_network.hpp>
+
 #include <support/caught.hpp>
+#include <support/told_lines.hpp>
 
 namespace {
 
@@ -146,6 +150,29 @@ TEST_CASE("a shutdown of a cluster drains all of its tasks at once") {
   held.runner.join();
   CHECK(held.failed.code() == errc::cancelled);
   for (task_process* const each : {&ps, &worker, &other}) CHECK(each->result() == 0);
+}
+
+TEST_CASE("a task whose network's thread is held up stops all the same, and its log says what holds it up") {
+  const auto net = rpc::tcp_network_of_this_process();
+  const auto spec = free_addresses({{"ps", 1}});
+  std::optional<server> held(std::in_place, spec, server_options{.job = "ps", .config = {.grace = 1ms}});
+  const auto begun = std::make_shared<countdown>(), let_go = std::make_shared<countdown>();
+  net->post([=] {
+    begun->count_down();
+    let_go->wait();
+  });
+  begun->wait();
+  std::string told;
+  {
+    const told_lines lines;
+    held->drain();
+    held.reset();
+    told = lines.all();
+  }
+  let_go->count_down();
+  rpc::settle(*net);
+  CHECK_THAT(told, Catch::Contains("was asked to stop, and what holds up the network's thread has not ended"));
+  CHECK_THAT(told, Catch::Contains("was stopped, but what holds up the network's thread has not ended"));
 }
 
 }  // namespace

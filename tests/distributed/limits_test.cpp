@@ -331,4 +331,48 @@ TEST_CASE("L3: steps of one session that hold all threads for long do not hold u
   CHECK(soon([&] { return ended == 20; }));
 }
 
+// A client with sessions that each have a step which yields one number, and takes hours, though all values are small.
+struct crowd : own_graph {
+  std::atomic<int> ended{0};
+  liar client;
+  std::vector<std::uint64_t> sessions;
+
+  crowd(const std::string& target, int count) : client(target) {
+    const auto along = [](int axis) {
+      shape s{1, 1, 1, 1};
+      s.set(axis, 1024);
+      return constant(tensor<float>(s));
+    };
+    const auto all = reduce_sum(along(0) * along(1) * along(2) * along(3));
+    for (int i = 0; i < count; ++i) {
+      sessions.push_back(client.ask<distributed::opened_session>(distributed::open_session{}).session);
+      client.ask(distributed::extend_graph{sessions.back(), distributed::delta_since(g)});
+      const auto step = client.ask<distributed::prepared_reply>(
+          distributed::prepare_step{sessions.back(), 0, {{}, {all.endpoint()}, {}}});
+      client.order<distributed::run_reply>(distributed::run_prepared{sessions.back(), step.step, 0, {}, false},
+                                           [this](const outcome<distributed::run_reply>&) { ++ended; });
+    }
+    client.ask<distributed::status_reply>(distributed::status_request{});  // then the runs have come
+  }
+};
+
+TEST_CASE("L3: a client with many sessions has the share of one, its long kernels end when they are cancelled") {
+  server_config config;
+  config.inter_op_threads = config.intra_op_threads = 1;
+  config.limits.threads = 4;
+  two_workers local(config);
+  builder_of_nodes good(local.victim());
+  const auto sum = reduce_sum(random_uniform<float>({100'000}));
+  good.add(0);
+  const std::uint64_t step = good.prepare(sum.id());
+  crowd many(local.victim(), 8);
+  for (int i = 0; i < 3; ++i)
+    CHECK(good.client.ask<distributed::run_reply>(distributed::run_prepared{good.session, step, 0, {}, false})
+              .fetches.size() == 1);
+  CHECK(many.ended == 0);
+  for (const auto session : many.sessions)
+    many.client.tell(distributed::cancel_runs{session, error(errc::cancelled, "enough")});
+  CHECK(soon([&] { return many.ended == 8; }));
+}
+
 }  // namespace

@@ -25,6 +25,15 @@ TEST_CASE_METHOD(own_session, "a convolution of an image by ones adds up its win
         "[[3, 4, 4.5], [6, 7, 7.5], [7.5, 8.5, 9]]");
 }
 
+TEST_CASE_METHOD(own_session, "a window that is much larger than the image pools what is there of it") {
+  const pn::pool_options all{.window = {1 << 20, 1 << 20}, .strides = {1, 1}, .padding = pn::padding::same};
+  auto image = pn::variable(pn::reshape(pn::range(1.0f, 5.0f), {1, 2, 2, 1}));
+  sess.run(image.initializer());
+  CHECK(pn::to_string(pn::tensor<float>(sess.run(pn::squeeze(pn::max_pool(image, all))))) == "[[4, 4], [4, 4]]");
+  CHECK(pn::to_string(pn::tensor<float>(sess.run(pn::squeeze(pn::avg_pool(image, all))))) ==
+        "[[2.5, 2.5], [2.5, 2.5]]");
+}
+
 TEST_CASE("images and filters that do not fit are refused with both shapes") {
   pn::graph g;
   auto use = g.as_default();

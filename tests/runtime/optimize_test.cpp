@@ -150,6 +150,16 @@ TEST_CASE("a constant that is fed is not folded") {
   CHECK(float(sess.run(y)) == Approx(std::exp(1)));
 }
 
+TEST_CASE("a constant that would take long is not folded, though it be small") {
+  fresh_graph f;
+  auto image = pn::ones<float>({1, 191, 191, 1});
+  auto small = pn::max_pool(image, {.window = {2, 2}, .strides = {64, 64}});
+  auto wide = pn::max_pool(image, {.window = {128, 128}, .strides = {1, 1}});
+  auto d = f.draft_of({}, small), other = f.draft_of({}, wide);
+  CHECK(rt::fold_constants(d, 1 << 20) == 1);
+  CHECK(rt::fold_constants(other, 1 << 20) == 0);
+}
+
 TEST_CASE("a constant that fails to fold fails when it runs, at its node") {
   fresh_graph f;
   auto y = pn::gather(pn::constant<float>({1, 2}), pn::constant<int>({7, 8}));

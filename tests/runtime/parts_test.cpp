@@ -10,6 +10,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <set>
+
 #include <support/caught.hpp>
 #include <support/own_graph.hpp>
 #include <support/tensor_text.hpp>
@@ -122,6 +125,34 @@ TEST_CASE("the two ends of a transfer have one key, which names value, source an
   const std::string task = "/job:localhost/replica:0/task:0/device:";
   CHECK(parts.at(0).items.at(1).key == "x:0;" + task + "CPU:0;" + task + "CPU:1");
   CHECK(parts.at(1).items.at(0).key == parts.at(0).items.at(1).key);
+}
+
+TEST_CASE("a value that crosses lists what it waits for, or a node that comes behind that, and the list is short") {
+  constexpr std::size_t many = 300;
+  own_graph f;
+  std::vector<operation> waiting, behind;  // each of the second comes behind one more of the first
+  {
+    const device on{"/cpu:0"};
+    fifo_queue<int> queue({.capacity = 1, .shapes = {{}}});
+    for (std::size_t i = 0; i < many; ++i) {
+      waiting.push_back(queue.enqueue(static_cast<int>(i)));
+      behind.push_back(i == 0 ? group(waiting[0]) : group(behind.back(), waiting.back()));
+    }
+  }
+  for (const std::size_t count : {std::size_t{3}, part_item::most_waits, part_item::most_waits + 1, many}) {
+    const device on{"/cpu:1"};
+    const control_dependencies after{behind[count - 1]};
+    const runtime::step_signature s{{}, {}, {no_op().id()}};
+    const auto parts = cut(f.g, s);
+    const auto& waits = parts.at(1).items.at(0).waits;
+    CHECK(waits.size() <= part_item::most_waits);
+    CHECK((waits.size() == count) == (count <= part_item::most_waits));
+    std::set<node_id> covered(waits.begin(), waits.end());
+    for (const node_id stand_in : waits)
+      for (const node_id before : runtime::prune(f.g, {{}, {}, {stand_in}})) covered.insert(before);
+    CHECK(std::all_of(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count),
+                      [&](const operation& w) { return covered.contains(w.id()); }));
+  }
 }
 
 TEST_CASE("a step on one device crosses nothing; a fed fetch computes nothing") {

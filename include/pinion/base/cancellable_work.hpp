@@ -18,6 +18,13 @@ class cancellable_work {
   // Throws cancelled if this thread's work is. Loops over the nodes of a graph call it for each; it costs a nanosecond.
   static void check();
 
+  // The work that this thread does; null: none of it can be cancelled. Other threads that help with it look at it, too,
+  // as long as this one waits for them.
+  static const cancellable_work* of_this_thread();
+  bool cancelled() const;
+  // Throws cancelled if it is.
+  void expect_wanted() const;
+
  private:
   const cancellation& by_;
   cancellable_work* const outer_;

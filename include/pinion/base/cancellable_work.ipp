@@ -25,8 +25,21 @@ PINION_DECL cancellable_work::~cancellable_work() {
 }
 
 PINION_DECL void cancellable_work::check() {
-  for (const auto* work = detail::work_of_this_thread(); work; work = work->outer_)
-    if (work->by_.cancelled()) throw error(errc::cancelled, "nobody waits for this work any more");
+  if (const auto* const work = of_this_thread()) work->expect_wanted();
+}
+
+PINION_DECL const cancellable_work* cancellable_work::of_this_thread() {
+  return detail::work_of_this_thread();
+}
+
+PINION_DECL bool cancellable_work::cancelled() const {
+  for (const auto* work = this; work; work = work->outer_)
+    if (work->by_.cancelled()) return true;
+  return false;
+}
+
+PINION_DECL void cancellable_work::expect_wanted() const {
+  if (cancelled()) throw error(errc::cancelled, "nobody waits for this work any more");
 }
 
 }}  // namespace pinion::v0

@@ -18,6 +18,8 @@
 
 namespace pinion { inline namespace v0 {
 
+class cancellable_work;
+
 // Work of a caller that at most `most_helpers` threads of a pool may join. It is called by several threads at once.
 class joint_work {
  public:
@@ -57,7 +59,8 @@ class thread_pool {
   int spares() const;
 
   // Runs body(i) for each i in [0, chunks), in the caller and in idle threads, and returns when all are done. Rethrows
-  // the first exception. Takes no lock while threads are awake: handing a chunk over costs less than a microsecond.
+  // the first exception. Takes no lock while threads are awake: handing a chunk over costs less than a microsecond. In
+  // cancellable_work of the caller it throws cancelled, and begins no more bodies, once that is cancelled.
   // Requires: the results do not depend on the thread that runs a body.
   void for_each_chunk(std::int64_t chunks, loop_body body);
 
@@ -110,18 +113,22 @@ class thread_pool {
     std::mutex mutex = {};
     std::exception_ptr failure = nullptr;
 
-    loop(std::int64_t n, loop_body b, int most) : joint_work(most), chunks(n), body(b) {}
+    const cancellable_work* const work;  // of the caller; null: it cannot be cancelled
+
+    loop(std::int64_t n, loop_body b, int most, const cancellable_work* of)
+        : joint_work(most), chunks(n), body(b), work(of) {}
     bool calls_for_help() const override { return begun.load() < chunks; }
     // These run chunks until none is left to begin.
     void run();
     bool help() override;
 
    private:
+    void expect_wanted();
     bool begin() { return begun.fetch_add(1, std::memory_order_relaxed) < chunks; }
     void run_chunk(std::int64_t i);
   };
 
-  void share(std::int64_t chunks, loop_body body);
+  void share(std::int64_t chunks, loop_body body, const cancellable_work* work);
   static bool help_with(slots& all);
   bool join_in(slots& all);  // a thread of the pool helps
   static bool any_calls(slots& all);

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/base/thread_pool.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -69,12 +70,16 @@ PINION_DECL int thread_pool::spares() const {
 }
 
 PINION_DECL void thread_pool::for_each_chunk(std::int64_t chunks, loop_body body) {
-  if (chunks > 1 && count_ > 0 && loop_helpers_ > 0) return share(chunks, body);
-  for (std::int64_t i = 0; i < chunks; ++i) body(i);
+  const cancellable_work* const work = chunks > 1 ? cancellable_work::of_this_thread() : nullptr;
+  if (chunks > 1 && count_ > 0 && loop_helpers_ > 0) return share(chunks, body, work);
+  for (std::int64_t i = 0; i < chunks; ++i) {
+    if (work) work->expect_wanted();
+    body(i);
+  }
 }
 
-PINION_DECL void thread_pool::share(std::int64_t chunks, loop_body body) {
-  loop mine(chunks, body, loop_helpers_);
+PINION_DECL void thread_pool::share(std::int64_t chunks, loop_body body, const cancellable_work* work) {
+  loop mine(chunks, body, loop_helpers_, work);
   {
     const shown_work here(loops_, mine);
     if (here.shown()) wake_for_loop();
@@ -93,8 +98,15 @@ PINION_DECL bool thread_pool::loop::help() {
   return helped;
 }
 
+PINION_DECL void thread_pool::loop::expect_wanted() {
+  if (!work || !work->cancelled()) return;
+  begun.store(chunks, std::memory_order_relaxed);  // the rest is not begun
+  work->expect_wanted();
+}
+
 PINION_DECL void thread_pool::loop::run_chunk(std::int64_t i) {
   try {
+    expect_wanted();
     body(i);
   } catch (...) {
     std::lock_guard hold(mutex);

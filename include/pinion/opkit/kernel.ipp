@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/device/guarded_memory.hpp>
 #include <pinion/opkit/kernel.hpp>
@@ -41,7 +42,10 @@ PINION_DECL any_tensor& kernel_context::reuse_or_allocate(int i, int from, dtype
 
 PINION_DECL void kernel_context::in_chunks(task_services& s, std::int64_t chunks, loop_body body) {
   if (!s.intra_op) {
-    for (std::int64_t i = 0; i < chunks; ++i) body(i);
+    for (std::int64_t i = 0; i < chunks; ++i) {
+      if (chunks > 1) cancellable_work::check();
+      body(i);
+    }
     return;
   }
   auto& sims = devices::guarded_memory::of_sims();

@@ -41,6 +41,12 @@ PINION_DECL void settle(network& net) {
                                [] { return "what stops waits for the network's thread, which is busy or is held up"; });
 }
 
+PINION_DECL bool settle(network& net, time_point until) {
+  const auto done = std::make_shared<countdown>();
+  net.post([&net, done] { net.post([done] { done->count_down(); }); });
+  return net.wait(*done, until);
+}
+
 PINION_DECL endpoint::endpoint(const std::string& address) {
   const auto colon = std::min(address.rfind(':'), address.size());
   host = address.substr(0, colon);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <pinion/distributed/master/master_session.hpp>
@@ -209,8 +210,8 @@ PINION_DECL void master_session::let_go() {
     std::lock_guard hold(mutex_);
     none.swap(steps_);
   }
-  std::lock_guard one_at_a_time(building_);
-  graph_.reset();
+  // Who builds now has been cancelled, and frees the session with its graph when that is noticed.
+  if (const std::unique_lock nobody_builds(building_, std::try_to_lock); nobody_builds) graph_.reset();
 }
 
 PINION_DECL void master_session::expect_open() const {
@@ -239,6 +240,11 @@ PINION_DECL void master_session::expect_fits(const runtime::step_signature& s) c
     for (const auto& o : *ends)
       if (!g.contains(o.node) || o.index < 0 || o.index >= static_cast<int>(g[o.node].outputs.size()))
         throw error(errc::invalid_argument, "a step feeds or fetches an output that is not in its graph");
+  std::set<std::pair<node_id, int>> fed;
+  for (const auto& o : s.feeds)
+    if (!fed.emplace(o.node, o.index).second)
+      throw error(errc::invalid_argument, "'" + g[o.node].name + "' was fed twice")
+          .at_node(g[o.node].name, g[o.node].op, to_string(g[o.node].where));
   for (const node_id t : s.targets)
     if (!g.contains(t)) throw error(errc::invalid_argument, "a step runs a node that is not in its graph");
 }
@@ -311,7 +317,7 @@ PINION_DECL std::shared_ptr<session_run> master_session::enter(std::uint64_t num
     std::lock_guard held(self->mutex_);
     self->notices_.insert(self->notices_.end(), notices.begin(), notices.end());
   };
-  return running_[run] = std::make_shared<session_run>(s_, step, run_id{name(), run}, leave, tell, done);
+  return running_[run] = std::make_shared<session_run>(s_, step, run_id{name(), run}, owner_.client, leave, tell, done);
 }
 
 PINION_DECL std::shared_ptr<session_step> master_session::find(std::uint64_t number) const {

@@ -30,9 +30,10 @@ class session_run : public std::enable_shared_from_this<session_run> {
   using noticed = std::function<void(std::vector<std::string>)>;
   using left = std::function<void(const shared_error& failure)>;  // null: it ended well
 
+  // `client` is the connection of the client who has a share of the task's threads, or 0: the session has its own.
   // `leave` is called before `done`, each once, in any thread; `tell` takes the notices of the parts.
-  session_run(master_services& services, std::shared_ptr<const session_step> what, run_id id, left leave, noticed tell,
-              run_ended done);
+  session_run(master_services& services, std::shared_ptr<const session_step> what, run_id id, std::uint64_t client,
+              left leave, noticed tell, run_ended done);
 
   // Starts the part of every task. With `trace`, the result holds what the tasks did.
   void begin(std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where);
@@ -60,6 +61,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
   master_services& s_;
   const std::shared_ptr<const session_step> step_;
   const run_id id_;
+  const std::uint64_t client_;
   const left leave_;
   const noticed tell_;
   run_ended done_;

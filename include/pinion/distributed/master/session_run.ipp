@@ -11,10 +11,11 @@
 namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL session_run::session_run(master_services& services, std::shared_ptr<const session_step> what, run_id id,
-                                     left leave, noticed tell, run_ended done)
+                                     std::uint64_t client, left leave, noticed tell, run_ended done)
     : s_(services),
       step_(std::move(what)),
       id_(std::move(id)),
+      client_(client),
       leave_(std::move(leave)),
       tell_(std::move(tell)),
       done_(std::move(done)) {
@@ -33,7 +34,7 @@ PINION_DECL void session_run::begin(std::vector<any_tensor> feeds, bool trace, p
                               self->ended_at(task, std::move(ended));
                             });
   if (!step_->part_of(s_.name)) return ended_here(run_result());
-  s_.here.run(request, {}, std::move(feeds), step_->signature.fetches.size(), where,
+  s_.here.run(request, {.client = client_}, std::move(feeds), step_->signature.fetches.size(), where,
               [self = shared_from_this()](outcome<run_result> part) {
                 if (auto notices = self->s_.here.take_notices(self->id_.session); !notices.empty())
                   self->tell_(std::move(notices));

@@ -15,11 +15,13 @@ PINION_DECL const step_part* session_step::part_of(std::string_view task) const 
 }
 
 PINION_DECL std::uint64_t session_step::memory() const {
-  constexpr std::uint64_t of_node = 3072, of_item = 512;  // kept to ship it again, rebuilt and compiled
+  constexpr std::uint64_t of_node = 3072, of_item = 512, of_edge = 32;  // kept to ship it again, rebuilt and compiled
   std::uint64_t sum = 0;
   for (const step_part& p : parts) {
     sum += of_node * p.message.part.nodes.size();
-    for (const auto& of_device : p.message.part.parts) sum += of_item * of_device.items.size();
+    for (const auto& of_device : p.message.part.parts)
+      for (const auto& it : of_device.items)
+        sum += of_item + of_edge * (it.inputs.size() + it.after.size() + it.waits.size());
   }
   return sum;
 }

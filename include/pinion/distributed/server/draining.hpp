@@ -30,7 +30,7 @@ class draining {
   bool wait(std::chrono::milliseconds grace) const;
 
  private:
-  bool is_over() const;
+  // What has not ended, in words; "" once all has.
   std::string what_is_left() const;
 
   const parts of_;

@@ -1,6 +1,7 @@
 // Bodies of <pinion/distributed/server/draining.hpp>.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include <pinion/base/log.hpp>
@@ -15,38 +16,39 @@ PINION_DECL draining::draining(const parts& of, std::string task) : of_(of), tas
 
 PINION_DECL bool draining::wait(std::chrono::milliseconds grace) const {
   const auto began = of_.net.now();
-  for (bool said = false; !is_over();) {
+  bool said = false;
+  for (std::string left = what_is_left(); !left.empty(); left = what_is_left()) {
     const auto waited = of_.net.now() - began;
     if (waited >= grace) {
-      write_log(log_level::warning, task_,
-                "was asked to stop, and " + what_is_left() + " has not ended after " + rpc::seconds(waited) +
-                    " of grace: it fails");
+      write_log(
+          log_level::warning, task_,
+          "was asked to stop, and " + left + " has not ended after " + rpc::seconds(waited) + " of grace: it fails");
       return false;
     }
     if (waited > std::chrono::seconds(1) && !std::exchange(said, true))
-      write_log(log_level::info, task_,
-                "is stopping, and waits up to " + rpc::seconds(grace) + " for " + what_is_left());
+      write_log(log_level::info, task_, "is stopping, and waits up to " + rpc::seconds(grace) + " for " + left);
     countdown never;
     of_.net.wait(never, of_.net.now() + std::chrono::milliseconds(10));
   }
   return true;
 }
 
-PINION_DECL bool draining::is_over() const {
-  if (of_.master.runs() > 0 || !of_.worker.names_of_runs().empty() || of_.values.offered() > 0) return false;
-  countdown looked;
-  bool arrived = false;
-  of_.net.post([&] {
-    arrived = of_.door.has_sent_all() && of_.peers.have_taken_all();
-    looked.count_down();
-  });
-  of_.net.wait(looked, {});
-  return arrived;
-}
-
 PINION_DECL std::string draining::what_is_left() const {
-  const std::string runs = of_.worker.names_of_runs();
-  return runs.empty() ? "what it has to send" : runs;
+  constexpr auto patience = std::chrono::seconds(1);  // with the network's thread, which takes microseconds
+  const std::string runs = of_.worker.names_of_runs(), values = "what it has to send";
+  if (!runs.empty()) return runs;
+  if (of_.master.runs() > 0 || of_.values.offered() > 0) return values;
+  struct look {
+    countdown done;
+    bool arrived = false;
+  };
+  const auto shared = std::make_shared<look>();  // the network's thread may come to it when this is over
+  of_.net.post([shared, of = of_] {
+    shared->arrived = of.door.has_sent_all() && of.peers.have_taken_all();
+    shared->done.count_down();
+  });
+  if (!of_.net.wait(shared->done, of_.net.now() + patience)) return "what holds up the network's thread";
+  return shared->arrived ? "" : values;
 }
 
 }}}  // namespace pinion::v0::distributed

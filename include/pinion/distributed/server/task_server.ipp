@@ -81,14 +81,14 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
   const time_point until = std::chrono::steady_clock::now() + stop_timeout_;
   local_masters::instance().remove(address_);
   const bool unused = master_->stop(why, until);
-  const std::string still_runs = worker_.stop(why, until);
+  std::string still_runs = worker_.stop(why, until);
   const bool answered = end_calls(until);
-  door_->stop(why, [&] {
+  door_->stop(why, [this, why] {
     peers_.close(why);
     *swept_ = true;
     sweeper_->cancel();
   });
-  rpc::settle(*net_);  // after this no posted function refers to this object
+  if (!rpc::settle(*net_, net_->now() + network_patience)) still_runs = "what holds up the network's thread";
   all_ended_ = end_calls(until) && answered && unused && still_runs.empty();  // including calls that came meanwhile
   if (!all_ended_) complain(still_runs);
   return all_ended_;
@@ -445,7 +445,7 @@ PINION_DECL task_report task_server::report() {
     from_network->waiting = backlog();
     from_network->told.count_down();
   });
-  if (!net_->wait(from_network->told, net_->now() + std::chrono::seconds(5)))
+  if (!net_->wait(from_network->told, net_->now() + network_patience))
     throw error(errc::unavailable, "the network's thread is busy or held up").in_task(me_.name);
   return tells_.report(from_network->waiting);
 }

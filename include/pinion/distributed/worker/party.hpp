@@ -14,6 +14,7 @@ struct party {
   std::uint64_t channel = 0;      // the connection; 0: the master of this task
   std::string name = {};          // name of the peer's task; "": a client that is not a task
   std::uint64_t incarnation = 0;  // incarnation of the peer
+  std::uint64_t client = 0;       // of the master of this task: the connection of the client for whom it asks, if any
 
   bool is_own_master() const { return channel == 0; }
   // Is it the master that the session names? A task is known by name and incarnation, so it may return over another

@@ -151,7 +151,8 @@ PINION_DECL worker::active_run::active_run(std::shared_ptr<remote_rendezvous> r,
       step(std::move(what.compiled)),
       registered(std::move(what.step)),
       owner(std::move(who)),
-      state(*meet, static_cast<std::int64_t>(meet->run().count), meet->run().session.number) {}
+      state(*meet, static_cast<std::int64_t>(meet->run().count),
+            owner.client != 0 ? owner.client : meet->run().session.number) {}
 
 PINION_DECL void worker::meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration at_most,
                                     registered done) {

@@ -37,14 +37,9 @@ template <class F>
 void for_each_place(const image_geometry& g, std::int64_t i, std::int64_t j, F&& f) {
   const auto &h = g.over.height, &w = g.over.width;
   const std::int64_t top = i * h.stride - h.before(g.images[1]), left = j * w.stride - w.before(g.images[2]);
-  for (std::int64_t p = 0; p < h.extent; ++p) {
-    const std::int64_t row = top + p * h.dilation;
-    if (row < 0 || row >= g.images[1]) continue;
-    for (std::int64_t q = 0; q < w.extent; ++q) {
-      const std::int64_t column = left + q * w.dilation;
-      if (column >= 0 && column < g.images[2]) f(row, column, p, q);
-    }
-  }
+  for (std::int64_t p = h.first_inside(top); p < h.end_inside(top, g.images[1]); ++p)
+    for (std::int64_t q = w.first_inside(left); q < w.end_inside(left, g.images[2]); ++q)
+      f(top + p * h.dilation, left + q * w.dilation, p, q);
 }
 
 }}}}  // namespace pinion::v0::op::detail

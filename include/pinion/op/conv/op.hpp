@@ -67,6 +67,8 @@ struct pooling {
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static window window_of(const attributes& attrs);
   static shape pooled(const attributes& attrs, const shape& images);
+  // The images are input 0. Counts the elements of each window that lie inside the image.
+  static double work_of(const work_context& c, const shape& windows);
 };
 
 // The greatest element of each window. Padding does not count. The result for a window that has a NaN, or only
@@ -75,6 +77,7 @@ struct max_pool : pooling {
   static constexpr std::string_view name = "MaxPool";
   static constexpr input_count inputs = 1;
   static void infer(shape_context& c);
+  static double work(const work_context& c);
   static void gradient(gradient_context& g);
 };
 
@@ -83,6 +86,7 @@ struct max_pool_grad : pooling {
   static constexpr std::string_view name = "MaxPoolGrad";
   static constexpr input_count inputs = 2;
   static void infer(shape_context& c);
+  static double work(const work_context& c);
   static void gradient(gradient_context& g);
 };
 
@@ -91,6 +95,7 @@ struct max_pool_grad_grad : pooling {
   static constexpr std::string_view name = "MaxPoolGradGrad";
   static constexpr input_count inputs = 2;
   static void infer(shape_context& c);
+  static double work(const work_context& c);
   static void gradient(gradient_context& g);
 };
 
@@ -99,6 +104,7 @@ struct avg_pool : pooling {
   static constexpr std::string_view name = "AvgPool";
   static constexpr input_count inputs = 1;
   static void infer(shape_context& c);
+  static double work(const work_context& c);
   static void gradient(gradient_context& g);
 };
 
@@ -107,6 +113,7 @@ struct avg_pool_grad : pooling {
   static constexpr std::string_view name = "AvgPoolGrad";
   static constexpr input_count inputs = 2;
   static void infer(shape_context& c);
+  static double work(const work_context& c);
   static void gradient(gradient_context& g);
 };
 

@@ -1,6 +1,7 @@
 // Bodies of <pinion/op/conv/op.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include <pinion/op/conv/op.hpp>
@@ -115,9 +116,22 @@ PINION_DECL shape pooling::pooled(const attributes& attrs, const shape& images) 
   return window_of(attrs).over(images, detail::axis_extent(images, 3));
 }
 
+PINION_DECL double pooling::work_of(const work_context& c, const shape& windows) {
+  const window over = window_of(c.attrs());
+  const shape& images = c.input(0).shape;
+  const auto inside = [&](const window_axis& of, int axis) {
+    return std::min(static_cast<double>(of.extent), std::max(1.0, c.extent(images, axis)));
+  };
+  return c.count(windows) * inside(over.height, 1) * inside(over.width, 2);
+}
+
 PINION_DECL void max_pool::infer(shape_context& c) {
   detail::expect_images(c, 0, "the images");
   c.output(c.dtype(0), pooled(c.attrs(), c.shape(0)));
+}
+
+PINION_DECL double max_pool::work(const work_context& c) {
+  return work_of(c, c.output(0).shape);
 }
 
 PINION_DECL void max_pool::gradient(gradient_context& g) {
@@ -132,6 +146,10 @@ PINION_DECL void max_pool_grad::infer(shape_context& c) {
   c.output(c.dtype(0), c.shape(0));
 }
 
+PINION_DECL double max_pool_grad::work(const work_context& c) {
+  return work_of(c, c.input(1).shape);
+}
+
 PINION_DECL void max_pool_grad::gradient(gradient_context& g) {
   g.set(1, g.make(max_pool_grad_grad::name, {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
 }
@@ -143,6 +161,10 @@ PINION_DECL void max_pool_grad_grad::infer(shape_context& c) {
   c.output(c.dtype(0), pooled(c.attrs(), c.shape(0)));
 }
 
+PINION_DECL double max_pool_grad_grad::work(const work_context& c) {
+  return work_of(c, c.output(0).shape);
+}
+
 PINION_DECL void max_pool_grad_grad::gradient(gradient_context& g) {
   g.set(1, g.make(max_pool_grad::name, {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
 }
@@ -151,12 +173,20 @@ PINION_DECL void avg_pool::infer(shape_context& c) {
   max_pool::infer(c);
 }
 
+PINION_DECL double avg_pool::work(const work_context& c) {
+  return work_of(c, c.output(0).shape);
+}
+
 PINION_DECL void avg_pool::gradient(gradient_context& g) {
   g.set(0, g.make(avg_pool_grad::name, {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
 }
 
 PINION_DECL void avg_pool_grad::infer(shape_context& c) {
   max_pool_grad::infer(c);
+}
+
+PINION_DECL double avg_pool_grad::work(const work_context& c) {
+  return work_of(c, c.input(1).shape);
 }
 
 PINION_DECL void avg_pool_grad::gradient(gradient_context& g) {

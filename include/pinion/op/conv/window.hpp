@@ -24,6 +24,9 @@ struct window_axis {
   std::int64_t outputs(std::int64_t image) const;
   std::int64_t before(std::int64_t image) const { return around(image) / 2; }
   std::int64_t after(std::int64_t image) const { return around(image) - before(image); }
+  // The places of a window that begins at `begin`, maybe in the padding, which lie inside an image: [first, end).
+  std::int64_t first_inside(std::int64_t begin) const { return begin < 0 ? (dilation - 1 - begin) / dilation : 0; }
+  std::int64_t end_inside(std::int64_t begin, std::int64_t image) const;
 
  private:
   std::int64_t around(std::int64_t image) const;

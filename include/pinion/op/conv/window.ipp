@@ -19,6 +19,10 @@ PINION_DECL std::int64_t window_axis::around(std::int64_t image) const {
   return std::max<std::int64_t>(0, (outputs(image) - 1) * stride + reach() - image);
 }
 
+PINION_DECL std::int64_t window_axis::end_inside(std::int64_t begin, std::int64_t image) const {
+  return begin < image ? std::min(extent, (image - begin + dilation - 1) / dilation) : 0;
+}
+
 PINION_DECL window::window(const attributes& attrs, std::int64_t window_height, std::int64_t window_width) {
   height.extent = window_height;
   width.extent = window_width;

@@ -22,7 +22,10 @@ std::string fused_operations(const node& n);
 
 namespace detail {
 
-// Counts each instruction of the program once for each element.
+// The shape that the inputs broadcast to, in which a program runs.
+shape space_of_inputs(const work_context& c);
+
+// Counts each instruction of the program once for each element of that shape, which the outputs may be sums over.
 double program_work(const work_context& c);
 
 // The shape that the inputs [first, last) broadcast to. Fails where they do not.

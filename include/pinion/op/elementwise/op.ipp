@@ -36,8 +36,15 @@ PINION_DECL std::string fused_operations(const node& n) {
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
+PINION_DECL shape space_of_inputs(const work_context& c) {
+  shape space{}, wider;
+  for (int i = 0; i < c.inputs(); ++i)
+    if (broadcast(space, c.input(i).shape, wider)) space = wider;
+  return space;
+}
+
 PINION_DECL double program_work(const work_context& c) {
-  return c.elements() * static_cast<double>(program_of(c.attrs()).code.size());
+  return c.count(space_of_inputs(c)) * static_cast<double>(program_of(c.attrs()).code.size());
 }
 
 PINION_DECL shape broadcast_of_inputs(const shape_context& c, int first, int last) {

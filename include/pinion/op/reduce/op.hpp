@@ -124,6 +124,7 @@ struct prod_grad {
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr int most_weights = 20;  // for each element of x it keeps a coefficient per subset of them
   static void infer(shape_context& c);
+  static double work(const work_context& c);
   static void gradient(gradient_context& g);
 };
 

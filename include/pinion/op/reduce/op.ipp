@@ -1,6 +1,7 @@
 // Bodies of <pinion/op/reduce/op.hpp>.
 #pragma once
 
+#include <cmath>
 #include <string>
 
 #include <pinion/op/elementwise/formula.hpp>
@@ -138,10 +139,7 @@ PINION_DECL void map_reduction::infer(shape_context& c) {
 }
 
 PINION_DECL double map_reduction::work(const work_context& c) {
-  shape space{}, wider;
-  for (int i = 0; i < c.inputs(); ++i)
-    if (broadcast(space, c.input(i).shape, wider)) space = wider;
-  return c.count(space) * static_cast<double>(program_of(c.attrs()).code.size() + 1);
+  return detail::program_work(c) + c.count(detail::space_of_inputs(c));
 }
 
 PINION_DECL void prod_grad::infer(shape_context& c) {
@@ -154,6 +152,11 @@ PINION_DECL void prod_grad::infer(shape_context& c) {
       c.fail("weights of " + std::string(to_string(c.dtype(i))) + " " + to_string(c.shape(i)) + " for elements of " +
              std::string(to_string(c.dtype(1))) + " " + to_string(c.shape(1)));
   c.output(c.dtype(1), c.shape(1));
+}
+
+PINION_DECL double prod_grad::work(const work_context& c) {
+  const int weights = c.inputs() - 2;
+  return c.count(c.input(1).shape) * std::ldexp(3.0 * (weights + 1), weights);
 }
 
 PINION_DECL void prod_grad::gradient(gradient_context& g) {

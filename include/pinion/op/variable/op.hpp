@@ -71,6 +71,8 @@ enum class gradient_is { dense, sparse, product };
 // Checks the inputs of an update, and returns the number of its states. The inputs are states, then the gradient, then
 // scalars.
 int expect_update(const shape_context& c, gradient_is form);
+// Counts each instruction of the program once for each element that it updates.
+double update_work(const work_context& c, gradient_is form);
 }  // namespace detail
 
 // One step of an optimizer: a scalar program over the elements of a variable and its slots, written in place, as one
@@ -85,6 +87,7 @@ struct update {
   static constexpr std::string_view no_gradient = "an optimizer's update changes state";
   static dtype key(const node& n) { return detail::update_program(n.attrs).arithmetic; }
   static void infer(shape_context& c) { detail::expect_update(c, detail::gradient_is::dense); }
+  static double work(const work_context& c) { return detail::update_work(c, detail::gradient_is::dense); }
 };
 
 // One step of an optimizer for some rows of a variable and its slots. Inputs: states, then indices [n] and rows [n,
@@ -109,6 +112,7 @@ struct sparse_update {
       c.fail("rows of shape " + to_string(rows) + " at indices of shape " + to_string(c.shape(first)) +
              " are not rows of a variable of shape " + to_string(variable));
   }
+  static double work(const work_context& c) { return detail::update_work(c, detail::gradient_is::sparse); }
 };
 
 // One step of an optimizer whose gradient is the product of two matrices and read by nothing else. Inputs: states, then

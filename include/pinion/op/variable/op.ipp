@@ -90,6 +90,12 @@ PINION_DECL int expect_update(const shape_context& c, gradient_is form) {
   return states;
 }
 
+PINION_DECL double update_work(const work_context& c, gradient_is form) {
+  const int rows = static_cast<int>(c.attrs().get<std::int64_t>("states")) + 1;
+  return c.count(c.input(form == gradient_is::sparse ? rows : 0).shape) *
+         static_cast<double>(update_program(c.attrs()).code.size());
+}
+
 }}}}  // namespace pinion::v0::op::detail
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -104,7 +110,9 @@ PINION_DECL void apply_product::infer(shape_context& c) {
 
 PINION_DECL double apply_product::work(const work_context& c) {
   const int first = static_cast<int>(c.attrs().get<std::int64_t>("states"));
-  return 2 * c.count(c.input(0).shape) * c.extent(c.input(first).shape, c.attrs().get_or("transpose_a", false) ? 0 : 1);
+  return 2 * c.count(c.input(0).shape) *
+             c.extent(c.input(first).shape, c.attrs().get_or("transpose_a", false) ? 0 : 1) +
+         detail::update_work(c, detail::gradient_is::product);
 }
 
 }}}  // namespace pinion::v0::op

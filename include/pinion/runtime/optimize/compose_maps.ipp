@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/parts.hpp>
 #include <pinion/runtime/optimize/compose_maps.hpp>
@@ -179,6 +180,7 @@ PINION_DECL int compose_maps(draft& d) {
   symbolic_shapes shapes(d);
   int composed = 0;
   for (node_id i = 0; i < d.size(); ++i) {
+    cancellable_work::check();
     if (!d.runs(i) || !detail::map_program(d.node_at(i))) continue;
     for (std::size_t k = 0; k < d.node_at(i).inputs.size();) {
       detail::map_pair pair(d, shapes, i, k);

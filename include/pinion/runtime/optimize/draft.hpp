@@ -53,9 +53,9 @@ class draft {
   const output_type& type_of(output o) const { return node_at(o.node).outputs[static_cast<std::size_t>(o.index)]; }
   // Does the node run, and may it be rewritten?
   bool runs(node_id i) const { return (*this)[i].device >= 0 && !(*this)[i].gone; }
-  bool is_fed(node_id i) const;
+  bool is_fed(node_id i) const { return fed_[static_cast<std::size_t>(i)]; }
   // Is it fetched, or a target of the step?
-  bool is_end(node_id i) const;
+  bool is_end(node_id i) const { return ends_[static_cast<std::size_t>(i)]; }
   // Is the device of the node, which runs, a CPU, or a GPU?
   bool is_on_cpu(node_id i) const { return device_type(i) == "CPU"; }
   bool is_on_gpu(node_id i) const { return device_type(i) == "GPU"; }
@@ -89,12 +89,16 @@ class draft {
   std::string_view device_type(node_id i) const;
   // Returns the node that stands for `i`: its replacement, which is never replaced itself, or `i`.
   node_id present(node_id i) const;
-  node_fate fate_of(node_id i) const;
+  void mark_ends();
+  // For each node the one that runs in its place, or that does its work: itself, another, or no_node.
+  std::vector<node_id> find_stand_ins() const;
+  node_fate fate_of(node_id i, node_id stand_in) const;
 
   const placement& placed_;
   std::vector<item> items_;
   step_signature signature_;
   std::vector<int> uses_;
+  std::vector<bool> fed_, ends_;  // a pass asks for every node, and a step may have as many feeds and ends as nodes
 };
 
 }}}  // namespace pinion::v0::runtime

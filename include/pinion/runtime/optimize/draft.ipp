@@ -40,16 +40,15 @@ PINION_DECL draft::draft(graph_view g, const placement& placed, const step_signa
   };
   signature_ = {moved(s.feeds), moved(s.fetches), {}, s.feed_devices};
   for (const node_id t : s.targets) signature_.targets.push_back(place.at(t));
+  fed_.assign(items_.size(), false);
+  for (const output& o : signature_.feeds) fed_[static_cast<std::size_t>(o.node)] = true;
+  mark_ends();
 }
 
-PINION_DECL bool draft::is_fed(node_id i) const {
-  return std::any_of(signature_.feeds.begin(), signature_.feeds.end(), [i](const output& o) { return o.node == i; });
-}
-
-PINION_DECL bool draft::is_end(node_id i) const {
-  return std::any_of(signature_.fetches.begin(), signature_.fetches.end(),
-                     [i](const output& o) { return o.node == i; }) ||
-         std::find(signature_.targets.begin(), signature_.targets.end(), i) != signature_.targets.end();
+PINION_DECL void draft::mark_ends() {
+  ends_.assign(items_.size(), false);
+  for (const output& o : signature_.fetches) ends_[static_cast<std::size_t>(o.node)] = true;
+  for (const node_id t : signature_.targets) ends_[static_cast<std::size_t>(t)] = true;
 }
 
 PINION_DECL std::string_view draft::device_type(node_id i) const {
@@ -105,6 +104,7 @@ PINION_DECL void draft::redirect(node_id user) {
 PINION_DECL void draft::redirect_ends() {
   for (output& o : signature_.fetches) o.node = present(o.node);
   for (node_id& t : signature_.targets) t = present(t);
+  mark_ends();
 }
 
 PINION_DECL int draft::drop_dead() {
@@ -132,8 +132,9 @@ PINION_DECL optimized_step draft::finished() {
   std::vector<node_id> id(items_.size(), no_node);
   std::vector<std::pair<node_id, node_id>> kept;  // ids in the draft's source graph and in the new one
   std::vector<node_fate> fates;
+  const std::vector<node_id> stand_ins = find_stand_ins();
   for (node_id i = 0; i < size(); ++i)
-    if ((*this)[i].device >= 0) fates.push_back(fate_of(i));
+    if ((*this)[i].device >= 0) fates.push_back(fate_of(i, stand_ins[static_cast<std::size_t>(i)]));
   for (std::size_t i = 0; i < items_.size(); ++i) {
     item& it = items_[i];
     if (it.gone) continue;
@@ -149,16 +150,28 @@ PINION_DECL optimized_step draft::finished() {
   return {std::move(g), placed_.renamed(kept), std::move(signature_), std::move(fates)};
 }
 
-// Follows a node that is gone to the one that runs in its place.
-PINION_DECL node_fate draft::fate_of(node_id i) const {
+PINION_DECL std::vector<node_id> draft::find_stand_ins() const {
+  constexpr node_id not_known = no_node - 1;
+  std::vector<node_id> found(items_.size(), not_known), way;
+  for (node_id i = 0; i < size(); ++i) {
+    node_id by = i;
+    while (by != no_node && (*this)[by].gone && found[static_cast<std::size_t>(by)] == not_known) {
+      way.push_back(by);
+      by = (*this)[by].replaced_by != no_node ? (*this)[by].replaced_by : (*this)[by].folded_into;
+    }
+    if (by != no_node && (*this)[by].gone) by = found[static_cast<std::size_t>(by)];
+    for (found[static_cast<std::size_t>(i)] = by; !way.empty(); way.pop_back())
+      found[static_cast<std::size_t>(way.back())] = by;
+  }
+  return found;
+}
+
+PINION_DECL node_fate draft::fate_of(node_id i, node_id stand_in) const {
   const item& it = (*this)[i];
   if (!it.gone && it.apart_from != no_node) return {node_fate::apart, (*this)[it.apart_from].original, it.obstacle};
   if (!it.gone) return {it.computed ? node_fate::computed : node_fate::runs};
-  node_id by = i;
-  while (by != no_node && (*this)[by].gone)
-    by = (*this)[by].replaced_by != no_node ? (*this)[by].replaced_by : (*this)[by].folded_into;
-  if (by == no_node) return {node_fate::unused};
-  return {it.replaced_by != no_node ? node_fate::shared : node_fate::folded, (*this)[by].original};
+  if (stand_in == no_node) return {node_fate::unused};
+  return {it.replaced_by != no_node ? node_fate::shared : node_fate::folded, (*this)[stand_in].original};
 }
 
 PINION_DECL node_id draft::present(node_id i) const {

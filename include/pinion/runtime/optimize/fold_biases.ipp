@@ -65,14 +65,14 @@ class bias_fold {
   }
   // Prepares the other readers of the product, which are to read the result.
   bool change_readers() {
-    int reads = 1;
+    const auto all = of_.of(product_);
+    const auto later =
+        std::upper_bound(all.begin(), all.end(), sum_, [](node_id sum, const reading& r) { return sum < r.reader; });
+    if (1 + (all.end() - later) != d_.uses(product_)) return false;
     node_id before = sum_;
-    for (const auto& [i, input] : of_.of(product_)) {
-      if (i <= sum_) continue;
-      ++reads;
-      if (i != std::exchange(before, i) && !change_reader(i)) return false;
-    }
-    return reads == d_.uses(product_);
+    return std::all_of(later, all.end(), [&](const reading& r) {
+      return r.reader == std::exchange(before, r.reader) || change_reader(r.reader);
+    });
   }
   bool change_reader(node_id i) {
     const node& n = d_.node_at(i);

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/device/cpu.hpp>
 #include <pinion/op/kernels.hpp>
+#include <pinion/op/operations.hpp>
 #include <pinion/op/source/op.hpp>
-#include <pinion/opkit/work_context.hpp>
 #include <pinion/runtime/optimize/fold_constants.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
@@ -28,12 +29,7 @@ struct lone_node {
   }
   const node& it() const { return g.peek(g.size() - 1); }
 
-  // The number of operations that the node takes.
-  double work() {
-    const definition& def = definition_of(it().op);
-    const work_context sizes(g, it(), 1);
-    return def.work ? def.work(sizes) : sizes.elements();
-  }
+  double work() { return operations_of(g, it()); }
   // Computes the node's value by its CPU kernel. Returns an empty tensor if there is no such kernel, or if it throws an
   // error: the node then fails when it runs, and the step's error names it. Other exceptions are faults of the library,
   // and pass.
@@ -93,6 +89,7 @@ PINION_DECL int fold_constants(draft& d, std::int64_t limit) {
     if (n.op == op::shape_of::name) {
       value = detail::known_shape(d, n);
     } else if (detail::lone_node alone(d, n); alone.work() <= budget) {
+      cancellable_work::check();
       budget -= alone.work();
       value = alone.value();
     }

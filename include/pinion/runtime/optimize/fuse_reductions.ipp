@@ -28,7 +28,8 @@ inline bool is_number_reduction(const node& n) {
 // The reductions of a draft, and who reads what they fold.
 class reduction_fusion {
  public:
-  explicit reduction_fusion(draft& d) : d_(d), shapes_(d), readers_(d) {}
+  explicit reduction_fusion(draft& d)
+      : d_(d), shapes_(d), readers_(d), sole_(static_cast<std::size_t>(d.size()), not_looked_for) {}
 
   int run() {
     int fused = 0;
@@ -49,7 +50,7 @@ class reduction_fusion {
   }
 
  private:
-  node_fate::obstacle obstacle(node_id i, node_id from) const {
+  node_fate::obstacle obstacle(node_id i, node_id from) {
     const node &reduction = d_.node_at(i), &map = d_.node_at(from);
     const scalar::program& p = op::program_of(map.attrs);
     if (d_.is_end(from)) return node_fate::fetched;
@@ -61,12 +62,22 @@ class reduction_fusion {
     return d_.is_on_cpu(i) ? node_fate::none : node_fate::other_device;
   }
   // Tells whether one reduction reads the elements of a map, and all other readers no more than their shape.
-  bool only_reduced(node_id map, node_id reduction) const {
-    const auto takes_shape = [&](const reading& r) {
-      return r.reader == reduction || (d_.node_at(r.reader).op == op::expand_like::name && r.input == 1 &&
-                                       d_[r.reader].device == d_[map].device);
-    };
-    return std::all_of(readers_.of(map).begin(), readers_.of(map).end(), takes_shape);
+  bool only_reduced(node_id map, node_id reduction) {
+    node_id& sole = sole_[static_cast<std::size_t>(map)];
+    if (sole == not_looked_for) sole = sole_reader(map);
+    return sole == reduction;
+  }
+  // The node that reads the elements of a map; no_node if several do, or none.
+  node_id sole_reader(node_id map) const {
+    node_id sole = no_node;
+    for (const reading& r : readers_.of(map)) {
+      if (r.reader == sole ||
+          (d_.node_at(r.reader).op == op::expand_like::name && r.input == 1 && d_[r.reader].device == d_[map].device))
+        continue;
+      if (sole != no_node) return no_node;
+      sole = r.reader;
+    }
+    return sole;
   }
 
   void fuse(node_id i, node_id from) {
@@ -115,6 +126,8 @@ class reduction_fusion {
   draft& d_;
   symbolic_shapes shapes_;
   const readers readers_;
+  static constexpr node_id not_looked_for = no_node - 1;
+  std::vector<node_id> sole_;  // of each map, once it was looked for: many reductions may read one
 };
 
 }}}}  // namespace pinion::v0::runtime::detail

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/op/conv/op.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/layer/op.hpp>
@@ -53,6 +54,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 PINION_DECL symbolic_shapes::symbolic_shapes(const draft& d) {
   known_.reserve(static_cast<std::size_t>(d.size()));
   for (node_id i = 0; i < d.size(); ++i) {
+    cancellable_work::check();
     const node& n = d.node_at(i);
     all_extents found;
     for (std::size_t k = 0; k < n.outputs.size(); ++k) {

@@ -2,17 +2,33 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include <pinion/base/cancellable_work.hpp>
 #include <pinion/graph/attribute_value.hpp>
 #include <pinion/graph/body.hpp>
+#include <pinion/op/catalogue.hpp>
+#include <pinion/op/operations.hpp>
 #include <pinion/op/transfer/cpu.hpp>
 #include <pinion/opkit/announcing_kernel.hpp>
 #include <pinion/opkit/registry.hpp>
 #include <pinion/runtime/step/executable.hpp>
 #include <pinion/runtime/step/segments_of.hpp>
+
+namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
+
+inline bool has_body(const node& n) {
+  return std::any_of(n.attrs.begin(), n.attrs.end(),
+                     [](const attributes::entry& a) { return a.value.get_if<shared_body>() != nullptr; });
+}
+// Is it an op of the library that works on no state, nor do its bodies?
+inline bool writes_nothing(const node& n) {
+  return is_library_op(n.op) && !definition_of(n.op).stateful && !has_body(n);
+}
+
+}}}}  // namespace pinion::v0::runtime::detail
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -26,6 +42,7 @@ PINION_DECL executable::executable(partition part, graph_view g, devices::device
     it.kernel = kernel_of(from, {graph, *it.node, on, services, bodies}, kernels);
     it.blocking = it.kernel && it.kernel->blocking();
     it.may_bind = it.kernel && it.kernel->may_bind();
+    it.may_stop = from.kind == part_item::compute && detail::writes_nothing(*it.node);
     waits |= it.blocking;
   }
   count_readers();
@@ -51,25 +68,28 @@ PINION_DECL void executable::join_segments(task_services& services) {
 
 namespace detail {
 
-// Ops of users may take any time, whatever the size of their values, and so may bodies; what a queue lets go on, goes
-// on in the thread that has touched it.
-inline bool is_light(const executable_item& it) {
-  constexpr std::int64_t most_bytes = 1024;
-  const auto is_small = [](const output_type& o) {
-    return !o.resource && o.shape.known() && o.dtype != dtype::string && o.bytes() <= most_bytes;
-  };
-  const auto is_body = [](const attributes::entry& a) { return a.value.get_if<shared_body>() != nullptr; };
+// The operations of an item, as a bound. Ops of users may take any time, whatever the size of their values, and so may
+// bodies, and texts have any length; what a queue lets go on, goes on in the thread that has touched it.
+inline double most_operations_of(graph_view g, const executable_item& it) {
+  constexpr double endless = std::numeric_limits<double>::infinity();
+  const auto has_size = [](const output_type& t) { return !t.resource && t.dtype != dtype::string; };
   const pinion::node& n = *it.node;
-  return !it.blocking && !find_registered(n.op) && std::all_of(n.outputs.begin(), n.outputs.end(), is_small) &&
-         std::none_of(n.attrs.begin(), n.attrs.end(), is_body);
+  const bool is_bounded =
+      !it.blocking && !find_registered(n.op) && std::all_of(n.outputs.begin(), n.outputs.end(), has_size) &&
+      std::all_of(n.inputs.begin(), n.inputs.end(), [&](const output& in) { return has_size(g.type_of(in)); }) &&
+      !has_body(n);
+  return is_bounded ? operations_of(g, n) : endless;
 }
 
 }  // namespace detail
 
 PINION_DECL bool executable::is_light() const {
   constexpr std::size_t most_items = 16;
-  return !waits && !device->stream() && items.size() <= most_items &&
-         std::all_of(items.begin(), items.end(), detail::is_light);
+  constexpr double most_operations = 4096;
+  if (waits || device->stream() || items.size() > most_items) return false;
+  double sum = 0;
+  for (const item& it : items) sum += detail::most_operations_of(graph, it);
+  return sum <= most_operations;
 }
 
 PINION_DECL void executable::add(const part_item& from) {

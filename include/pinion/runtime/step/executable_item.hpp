@@ -31,6 +31,7 @@ struct executable_item {
   int index = 0;  // number of the feed or fetch
   bool blocking = false;
   bool may_bind = false;
+  bool may_stop = false;    // it writes no state, so that it may end between two parts of its work when the run fails
   bool is_segment = false;  // the kernel runs several nodes, and traces each
   bool expensive() const { return kernel && kernel->expensive(); }
   const pinion::node* node = nullptr;  // computed here, or its output is fed, fetched, sent or received

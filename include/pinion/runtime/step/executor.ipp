@@ -1,8 +1,10 @@
 // Bodies of <pinion/runtime/step/executor.hpp>.
 #pragma once
 
+#include <optional>
 #include <utility>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/runtime/step/executor.hpp>
 #include <pinion/runtime/step/node_event.hpp>
 
@@ -248,6 +250,8 @@ PINION_DECL void executor::run_item(const executable::item& it, kernel_context& 
         break;
       case part_item::fetch: step_.fetches[static_cast<std::size_t>(it.index)] = std::move(inputs[0]); break;
       default:
+        std::optional<cancellable_work> until_failed;
+        if (it.may_stop) until_failed.emplace(step_.cancellation);
         aim(c, it, inputs);
         if (step_.tracer && !it.is_segment)
           run_traced(it, c);

@@ -23,8 +23,10 @@ struct part_item {
   std::vector<int> after = {};                   // items that must be done before this one
   int outputs = 0;
   // Nodes that may wait for other steps, as those do that work on queues and barriers: such a node itself, and of a
-  // receive, those behind which its value comes.
+  // receive, those behind which its value comes, in order. Where they are too many, one node stands for all that it
+  // comes behind itself.
   std::vector<node_id> waits = {};
+  static constexpr std::size_t most_waits = 64;
 };
 
 // The items of a step that run on one device.

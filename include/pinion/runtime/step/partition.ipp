@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
-#include <set>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/op/control/op.hpp>
 #include <pinion/opkit/registry.hpp>
 #include <pinion/runtime/step/partition.hpp>
@@ -43,6 +45,7 @@ class partitioner {
   }
 
  private:
+  using shared_waits = std::shared_ptr<const std::vector<node_id>>;
   static constexpr int done = -1;  // in place of an output number: the node is done
   struct place {
     int device = -1, item = -1;
@@ -77,6 +80,7 @@ class partitioner {
   place& where(node_id id) { return where_[static_cast<std::size_t>(id)]; }
 
   void add_node(node_id id, int device) {
+    cancellable_work::check();
     const node& n = g_[id];
     part_item item{.kind = part_item::compute, .node = id, .outputs = static_cast<int>(n.outputs.size())};
     item.inputs.reserve(n.inputs.size());
@@ -95,16 +99,28 @@ class partitioner {
     return std::any_of(n.inputs.begin(), n.inputs.end(), is_resource) || n.op == op::conditional::name ||
            n.op == op::loop::name || (own && own->def.stateful);
   }
+  // Nodes without waits of their own share the list of what they come behind.
   void note_waits(const node& n, node_id id) {
-    std::set<node_id> all;
-    const auto add_those_of = [&](node_id before) {
-      if (const auto at = waits_.find(before); at != waits_.end()) all.insert(at->second.begin(), at->second.end());
+    shared_waits all;
+    const auto join = [&](const shared_waits& more) {
+      if (!more || more == all) return;
+      all = all ? both(*all, *more, id) : more;
+    };
+    const auto join_those_of = [&](node_id before) {
+      if (const auto at = waits_.find(before); at != waits_.end()) join(at->second);
     };
     for (const output& in : n.inputs)
-      if (!fed_.contains({in.node, in.index})) add_those_of(in.node);
-    for (const node_id before : n.control_inputs) add_those_of(before);
-    if (may_wait(n)) all.insert(id);
-    if (!all.empty()) waits_[id] = {all.begin(), all.end()};
+      if (!fed_.contains({in.node, in.index})) join_those_of(in.node);
+    for (const node_id before : n.control_inputs) join_those_of(before);
+    if (may_wait(n)) join(std::make_shared<const std::vector<node_id>>(1, id));
+    if (all) waits_.emplace(id, std::move(all));
+  }
+  // The lists of two ways on which node `id` comes.
+  static shared_waits both(const std::vector<node_id>& a, const std::vector<node_id>& b, node_id id) {
+    std::vector<node_id> all;
+    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
+    if (all.size() > part_item::most_waits) all = {id};
+    return std::make_shared<const std::vector<node_id>>(std::move(all));
   }
 
   // Returns the item and output that hold a value on a device; if the value was made elsewhere, the item receives it.
@@ -139,7 +155,7 @@ class partitioner {
     add(from, std::move(send));
     part_item receive{
         .kind = part_item::receive, .node = of.node, .index = of.index, .key = std::move(key), .outputs = 1};
-    if (const auto at = waits_.find(of.node); at != waits_.end()) receive.waits = at->second;
+    if (const auto at = waits_.find(of.node); at != waits_.end()) receive.waits = *at->second;
     return add(to, std::move(receive));
   }
   const device_info& info(int device) const { return placed_.devices()[static_cast<std::size_t>(device)]; }
@@ -159,7 +175,7 @@ class partitioner {
   std::vector<place> where_;      // one per node
   std::map<std::pair<node_id, int>, place> fed_;
   std::unordered_map<guest, int, hash_guest> guests_;
-  std::unordered_map<node_id, std::vector<node_id>> waits_;  // the nodes that may wait, up to a node, in order
+  std::unordered_map<node_id, shared_waits> waits_;  // part_item::waits of a value of each node
 };
 
 }  // namespace detail

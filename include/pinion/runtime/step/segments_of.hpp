@@ -42,12 +42,19 @@ class segments_of {
     std::optional<nodes> before;
   };
 
+  // Numbers that stand for all nodes which an item, or a group, comes behind, where these are more than
+  // part_item::most_waits. Whoever comes behind the item waits for all of them; a group's stands for more than anybody
+  // is known to wait for, so nothing joins by it.
+  node_id stand_in_of_item(std::size_t i) const { return no_node - 1 - static_cast<node_id>(i); }
+  node_id stand_in_of_group(std::size_t number) const { return stand_in_of_item(from_.size() + number); }
+
   std::vector<int> stages() const;
   // By item: `before` of a group of this item alone.
   std::vector<std::optional<nodes>> waits_of_followers() const;
   void group();
   // The group that an item of a stage joins, of those from a number on; a new one where there is none.
   std::size_t group_for(const item_group& alone, std::vector<std::size_t>& of_stage, std::size_t from);
+  void find_readers();
   void add_alone(std::size_t i);
   void add_segment(const std::vector<std::size_t>& members);
   void connect();
@@ -57,9 +64,10 @@ class segments_of {
   const std::vector<executable_item> from_;
   const graph_view graph_;
   task_services& services_;
-  std::vector<item_group> groups_;  // in an order in which they can run
-  std::vector<int> group_of_;       // by item
-  std::vector<int> slot_of_;        // the new slot of an old one; -1: it is inside a segment
+  std::vector<item_group> groups_;                // in an order in which they can run
+  std::vector<int> group_of_;                     // by item
+  std::vector<bool> read_inside_, read_outside_;  // by old slot: does its own group read it, and do others?
+  std::vector<int> slot_of_;                      // the new slot of an old one; -1: it is inside a segment
 };
 
 }}}  // namespace pinion::v0::runtime

@@ -21,6 +21,7 @@ PINION_DECL segments_of::segments_of(std::vector<executable_item> from, graph_vi
   for (const auto& it : from_) old_slots = std::max(old_slots, it.first_output + it.outputs);
   slot_of_.assign(static_cast<std::size_t>(old_slots), -1);
   group();
+  find_readers();
   for (const item_group& one : groups_) one.items.size() == 1 ? add_alone(one.items[0]) : add_segment(one.items);
   connect();
 }
@@ -55,6 +56,9 @@ inline void add_all(std::vector<node_id>& to, const std::vector<node_id>& more) 
   std::set_union(to.begin(), to.end(), more.begin(), more.end(), std::back_inserter(both));
   to = std::move(both);
 }
+inline void limit(std::vector<node_id>& all, node_id stand_in) {
+  if (all.size() > part_item::most_waits) all = {stand_in};
+}
 // Keeps what both have; null stands for all nodes.
 inline void keep_common(std::optional<std::vector<node_id>>& of, const std::optional<std::vector<node_id>>& other) {
   if (!other) return;
@@ -73,6 +77,7 @@ PINION_DECL std::vector<std::optional<segments_of::nodes>> segments_of::waits_of
   std::vector<nodes> behind(from_.size());
   for (std::size_t i = 0; i < from_.size(); ++i) {
     detail::add_all(behind[i], from_[i].waits);
+    detail::limit(behind[i], stand_in_of_item(i));
     for (const int next : from_[i].successors) detail::add_all(behind[static_cast<std::size_t>(next)], behind[i]);
   }
   std::vector<std::optional<nodes>> before(from_.size());
@@ -101,6 +106,7 @@ PINION_DECL void segments_of::group() {
       detail::add_all(alone.behind, groups_[g].behind);
       from = std::max(from, g);
     }
+    detail::limit(alone.behind, stand_in_of_item(i));
     std::vector<std::size_t> by_itself;
     group_of_[i] = static_cast<int>(group_for(alone, is_free(from_[i]) ? segments[stage[i]] : by_itself, from));
   }
@@ -108,7 +114,9 @@ PINION_DECL void segments_of::group() {
 
 PINION_DECL std::size_t segments_of::group_for(const item_group& alone, std::vector<std::size_t>& of_stage,
                                                std::size_t from) {
-  for (const std::size_t number : of_stage) {
+  constexpr std::size_t most = 64;  // the last groups are the ones that it may well fit
+  for (std::size_t k = of_stage.size() - std::min(most, of_stage.size()); k < of_stage.size(); ++k) {
+    const std::size_t number = of_stage[k];
     item_group& g = groups_[number];
     // A group that others may follow already waits for no more than it does.
     const bool may_grow = number == of_stage.back() || detail::holds(g.behind, alone.behind);
@@ -116,12 +124,22 @@ PINION_DECL std::size_t segments_of::group_for(const item_group& alone, std::vec
       continue;
     g.items.insert(g.items.end(), alone.items.begin(), alone.items.end());
     detail::add_all(g.behind, alone.behind);
+    detail::limit(g.behind, stand_in_of_group(number));
     detail::keep_common(g.before, alone.before);
     return number;
   }
   groups_.push_back(alone);
   of_stage.push_back(groups_.size() - 1);
   return groups_.size() - 1;
+}
+
+PINION_DECL void segments_of::find_readers() {
+  read_inside_.assign(slot_of_.size(), false);
+  read_outside_.assign(slot_of_.size(), false);
+  for (std::size_t i = 0; i < from_.size(); ++i)
+    for (const auto& in : from_[i].inputs)
+      (group_of_[i] == group_of_[producer_of(in.slot)] ? read_inside_
+                                                       : read_outside_)[static_cast<std::size_t>(in.slot)] = true;
 }
 
 PINION_DECL void segments_of::add_alone(std::size_t i) {
@@ -162,15 +180,11 @@ PINION_DECL void segments_of::add_segment(const std::vector<std::size_t>& member
     for (int o = 0; o < it.outputs; ++o) value_of[it.first_output + o] = values++;
     parts.push_back(std::move(m));
   }
-  std::vector<bool> is_read(slot_of_.size(), false), is_read_outside(slot_of_.size(), false);
-  for (std::size_t i = 0; i < from_.size(); ++i)
-    for (const auto& in : from_[i].inputs)
-      (group_of_[i] == me ? is_read : is_read_outside)[static_cast<std::size_t>(in.slot)] = true;
   for (std::size_t p = 0; p < parts.size(); ++p)
     for (int o = 0; o < parts[p].outputs; ++o) {
       const int slot = from_[members[p]].first_output + o;
-      const bool leaves = is_read_outside[static_cast<std::size_t>(slot)];
-      parts[p].wanted.push_back(leaves || is_read[static_cast<std::size_t>(slot)]);
+      const bool leaves = read_outside_[static_cast<std::size_t>(slot)];
+      parts[p].wanted.push_back(leaves || read_inside_[static_cast<std::size_t>(slot)]);
       if (leaves) results.push_back(slot);
     }
   std::vector<int> outputs;
