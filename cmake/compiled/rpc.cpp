@@ -16,6 +16,7 @@
 #include <pinion/rpc/network.ipp>
 #include <pinion/rpc/network_turn.ipp>
 #include <pinion/rpc/opening.ipp>
+#include <pinion/rpc/outbox.ipp>
 #include <pinion/rpc/pulse.ipp>
 #include <pinion/rpc/refusals.ipp>
 #include <pinion/rpc/secret_file.ipp>

@@ -61,6 +61,23 @@ TEST_CASE("a channel over TLS carries what one without it carries, whatever the 
   CHECK(large->payload == pattern(3 << 20));
 }
 
+TEST_CASE("C3: over TLS, too, a small value behind a large one waits for one piece of it") {
+  const company c;
+  sim_options how;
+  how.bytes_per_second = 100 << 20;
+  how.buffer = 64 << 10;
+  echo_world w(how, c.with_key(c.task, our_key));
+  channel& way = w.way(c.with_key(c.client, our_key));
+  REQUIRE(w.connect(way) == "");
+  const auto large = ask(way, same, "large", pattern(32 << 20));
+  w.world.run_for(100ms);
+  const auto small = ask(way, same, "small", pattern(1000));
+  CHECK(w.until([&] { return small->times == 1; }) <= 10ms);
+  CHECK(large->times == 0);
+  w.world.run_for(2s);
+  CHECK((large->payload == pattern(32 << 20)));
+}
+
 TEST_CASE("nothing of what is said over TLS can be read on the way") {
   const company c;
   std::string heard;

@@ -1,13 +1,15 @@
 // One connection after its handshake: many requests pending at once, in both directions.
 //
 // Invariants
-//   1. Frames leave in the order of send(); a frame is never torn or interleaved with another.
+//   1. A frame is never torn or interleaved with another. Messages leave in the order of send(), but a large payload
+//      leaves in pieces, and others overtake it (see outbox.hpp).
 //   2. A request gets exactly one answer: the peer's, or the reason for which the connection closed. It is sent at most
 //      once; nothing is ever sent again.
 //   3. Messages are read, opened and delivered in the network's thread, one after the other. An opener may refuse a
 //      message by throwing, which closes the connection with that reason.
 //   4. No memory is allocated for an announced length before it is checked, and a control part grows only as fast as it
-//      arrives.
+//      arrives. Of the payloads that arrive in pieces there are at most most_slots, and each piece is one of them that
+//      has not all its bytes.
 //   5. A side with a backlog limit reads no further request while more than that waits to be sent; so what a peer does
 //      not take grows no further. Only a serving side has one, so two sides never wait for each other. Nothing that was
 //      asked for is refused because of it: one answer may be larger than the limit.
@@ -16,7 +18,6 @@
 
 #include <array>
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
@@ -32,6 +33,7 @@
 #include <pinion/rpc/frame.hpp>
 #include <pinion/rpc/message.hpp>
 #include <pinion/rpc/network.hpp>
+#include <pinion/rpc/outbox.hpp>
 #include <pinion/rpc/traffic.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
@@ -145,35 +147,36 @@ class connection : public std::enable_shared_from_this<connection> {
  private:
   friend class responder;
 
-  struct queued {
-    frame_header header;
-    rpc::message message;
-    std::size_t written = 0;
+  // A message that has begun to arrive.
+  struct arriving {
+    std::unique_ptr<incoming> message;   // null: its payload is passed over
+    std::optional<reply_handler> asker;  // of the request that it answers
+    std::uint64_t left = 0;              // of the payload
+    std::size_t rooms = 0;               // how many of its rooms were begun
+    std::span<std::byte> room = {};      // the rest of the last of them
+
+    // Memory for the next of so many bytes, which are not more than what is left. Requires: there is a message.
+    std::span<std::byte> next_room(std::uint64_t most);
   };
 
   // ---- out
 
   void send(frame_header header, rpc::message&& message, urgency when);
 
-  // Requires: the lock is held.
-  bool all_written_now();
-
-  static std::size_t size_of(const queued& q);
-  // The bytes of a queued message that are not yet written.
-  static std::vector<asio::const_buffer> buffers_of(const queued& q);
-  static void append_buffers(std::vector<asio::const_buffer>& parts, const queued& q);
+  // Requires: the lock is held. The messages that are gone are added to `gone`.
+  bool all_written_now(outbox::messages& gone);
   void count_written(std::size_t bytes);
-
   awaitable<void> write(std::shared_ptr<connection> self);
-  awaitable<void> write_in_pieces(std::vector<asio::const_buffer> parts);
-  // The memory that a queued message takes.
-  static std::uint64_t cost_of(const queued& q) { return sizeof q + q.header.control + q.header.payload; }
 
   // ---- in
 
   awaitable<void> read(std::shared_ptr<connection> self);
-  awaitable<void> read_message();
+  awaitable<void> read_frame();
+  awaitable<frame_header> read_header();
   awaitable<std::string> read_control(std::uint64_t bytes);
+  // Reads the next bytes of a payload.
+  awaitable<void> read_payload(arriving& a, std::uint64_t bytes);
+  awaitable<void> read_piece(const frame_header& h);
 
   bool is_crowded() const;
   // Waits until half of what may wait for the peer is gone. Throws resource_exhausted if it takes none of it for long.
@@ -186,14 +189,15 @@ class connection : public std::enable_shared_from_this<connection> {
   awaitable<void> skip(std::uint64_t bytes);
   void heard(std::size_t n);
 
-  // Returns null for an answer that no request waits for.
-  std::unique_ptr<incoming> open(const frame_header& h, std::string& control);
+  // Opens a message in its place among those that arrive. An answer that cannot be read, or that arrives incomplete,
+  // also fails its request; one that no request waits for is passed over.
+  arriving& begin(const frame_header& h, std::string& control);
+  arriving& place_of(const frame_header& h);
   static std::unique_ptr<incoming> checked(std::unique_ptr<incoming> message, const frame_header& h);
-  awaitable<void> read_payload(incoming& message);
-  // Opens an answer. An answer that cannot be read, or that arrives incomplete, also fails its request.
-  std::unique_ptr<incoming> open_reply(reply_handler& handler, const envelope& e, const frame_header& h);
-  void fail_by(reply_handler& handler, const std::string& control);
+  void fail_asker(arriving& a, const std::string& control);
   std::optional<reply_handler> take_waiting(std::uint64_t id);
+  // Delivers a message all of which is there, and takes it from those that arrive.
+  void deliver(arriving& a, std::uint16_t slot);
 
   // ---- end
 
@@ -218,12 +222,11 @@ class connection : public std::enable_shared_from_this<connection> {
   bool refusing_ = false;             // it is this side that ends the connection, if what is being done throws
   std::unique_ptr<rpc::timer> room_;  // set while await_room() waits
   std::uint64_t taken_ = 0;           // bytes that the stream has taken from write()
-  std::optional<reply_handler> half_answered_;  // handler of the request whose answer is being read
+  arriving whole_;                    // the message whose payload follows at once
+  std::map<std::uint16_t, arriving> in_pieces_;  // those whose payloads come in pieces, by their slots
 
   mutable std::mutex mutex_;  // never held while a handler is called
-  std::deque<queued> queue_;
-  std::uint64_t bytes_queued_ = 0;  // of all messages so far
-  std::uint64_t backlog_ = 0;       // cost of what is queued or being written
+  outbox out_;
   bool writing_ = false;
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, reply_handler> waiting_;

@@ -63,54 +63,27 @@ PINION_DECL void connection::close(const error& why) {
 }
 
 PINION_DECL void connection::send(frame_header header, rpc::message&& message, urgency when) {
-  header.control = message.control.size();
-  header.payload = message.payload_bytes();
+  outbox::messages gone;  // their memory is freed without the lock
   std::lock_guard hold(mutex_);
   if (closed_) return;
   traffic::add(traffic_->messages_sent);
-  queue_.push_back({header, std::move(message)});
-  bytes_queued_ += size_of(queue_.back());
-  backlog_ += cost_of(queue_.back());
+  out_.add(header, std::move(message));
   if (writing_) return;  // the thread that is writing will send it
-  if (when == urgency::now && all_written_now()) return;
+  if (when == urgency::now && all_written_now(gone)) return;
   writing_ = true;
   net_.post([self = shared_from_this()] { self->net_.spawn(self->write(self)); });
 }
 
-PINION_DECL bool connection::all_written_now() {
-  while (!queue_.empty()) {
-    queued& q = queue_.front();
-    const auto parts = buffers_of(q);
-    const std::size_t n = stream_->write_now(parts);
+PINION_DECL bool connection::all_written_now(outbox::messages& gone) {
+  constexpr int most_calls = 4;  // the rest is the work of the network's thread
+  for (int i = 0; i < most_calls && !out_.empty(); ++i) {
+    const auto parts = out_.next();
+    const std::size_t all = asio::buffer_size(parts), n = stream_->write_now(parts);
     if (n > 0) count_written(n);
-    q.written += n;
-    if (q.written < size_of(q)) return false;
-    backlog_ -= cost_of(q);
-    queue_.pop_front();
+    gone.splice(gone.end(), out_.written(n));
+    if (n < all) return false;
   }
-  return true;
-}
-
-PINION_DECL std::size_t connection::size_of(const queued& q) {
-  return static_cast<std::size_t>(sizeof(frame_header) + q.header.control + q.header.payload);
-}
-
-PINION_DECL std::vector<asio::const_buffer> connection::buffers_of(const queued& q) {
-  std::vector<asio::const_buffer> parts;
-  append_buffers(parts, q);
-  return parts;
-}
-
-PINION_DECL void connection::append_buffers(std::vector<asio::const_buffer>& parts, const queued& q) {
-  std::size_t skip = q.written;
-  const auto add = [&](const void* data, std::size_t bytes) {
-    const std::size_t gone = std::min(skip, bytes);
-    skip -= gone;
-    if (bytes > gone) parts.emplace_back(static_cast<const std::byte*>(data) + gone, bytes - gone);
-  };
-  add(&q.header, sizeof q.header);
-  add(q.message.control.data(), q.message.control.size());
-  for (const part& p : q.message.parts) add(p.data, p.bytes);
+  return out_.empty();
 }
 
 PINION_DECL void connection::count_written(std::size_t bytes) {
@@ -121,7 +94,7 @@ PINION_DECL void connection::count_written(std::size_t bytes) {
 
 PINION_DECL std::uint64_t connection::bytes_queued() const {
   std::lock_guard hold(mutex_);
-  return bytes_queued_;
+  return out_.bytes_added();
 }
 
 PINION_DECL std::uint64_t connection::bytes_taken() const {
@@ -137,56 +110,38 @@ PINION_DECL std::uint64_t connection::progress() const {
 PINION_DECL bool connection::has_sent_all() const {
   {
     std::lock_guard hold(mutex_);
-    if (backlog_ > 0) return false;
+    if (out_.cost() > 0) return false;
   }
   return over_ || stream_->outflow().on_the_way == 0;
 }
 
 PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<connection> self) {
   outcome<> written;
-  std::uint64_t done = 0;  // cost of the batch before
+  std::size_t bytes = 0;  // of what was written last
   try {
     for (;;) {
-      std::deque<queued> batch;
+      outbox::messages gone;
+      std::span<const asio::const_buffer> parts;
       {
         std::lock_guard hold(mutex_);
-        backlog_ -= std::exchange(done, 0);
-        batch.swap(queue_);
-        if (batch.empty() || closed_) writing_ = false;
+        gone = closed_ ? out_.clear() : out_.written(bytes);
+        parts = out_.next();
+        writing_ = !parts.empty();
       }
       if (room_ && !is_crowded()) room_->cancel();
-      if (batch.empty() || over_) co_return;
-      std::vector<asio::const_buffer> parts;
-      for (const queued& q : batch) {
-        append_buffers(parts, q);
-        done += cost_of(q);
-      }
-      co_await write_in_pieces(std::move(parts));
+      if (parts.empty()) co_return;
+      bytes = asio::buffer_size(parts);
+      co_await stream_->write(parts);
+      count_written(bytes);
+      taken_ += bytes;
     }
   } catch (...) {
     written = current_error();
   }
   close_now(*written.failure(), false);
-}
-
-// Pieces, so that a peer that takes bytes slowly can be told from one that takes none.
-PINION_DECL awaitable<void> connection::write_in_pieces(std::vector<asio::const_buffer> parts) {
-  constexpr std::size_t most = std::size_t{256} << 10;
-  std::vector<asio::const_buffer> piece;
-  for (std::size_t at = 0; at < parts.size();) {
-    piece.clear();
-    std::size_t room = most;
-    while (at < parts.size() && room > 0) {
-      const std::size_t n = std::min(room, parts[at].size());
-      piece.emplace_back(parts[at].data(), n);
-      room -= n;
-      parts[at] += n;
-      if (parts[at].size() == 0) ++at;
-    }
-    co_await stream_->write(piece);
-    count_written(most - room);
-    taken_ += most - room;
-  }
+  outbox::messages lost;
+  std::lock_guard hold(mutex_);
+  lost = out_.clear();
 }
 
 PINION_DECL awaitable<void> connection::read([[maybe_unused]] std::shared_ptr<connection> self) {
@@ -194,32 +149,85 @@ PINION_DECL awaitable<void> connection::read([[maybe_unused]] std::shared_ptr<co
   try {
     while (!over_) {
       if (is_crowded()) co_await await_room();
-      co_await read_message();
+      co_await read_frame();
     }
   } catch (...) {
     ended = current_error();
   }
   if (!ended) close_now(*ended.failure(), refusing_);
+  whole_ = {};
+  in_pieces_.clear();
 }
 
-PINION_DECL awaitable<void> connection::read_message() {
-  frame_header h;
-  co_await fill({reinterpret_cast<std::byte*>(&h), sizeof h});
+PINION_DECL awaitable<void> connection::read_frame() {
+  const frame_header h = co_await read_header();
   refusing_ = true;
   check(h, limits_);
   refusing_ = false;
+  if (h.kind == frame_kind::piece) co_return co_await read_piece(h);
   std::string control = co_await read_control(h.control);
   refusing_ = true;
-  const auto message = open(h, control);
+  arriving& a = begin(h, control);
   refusing_ = false;
-  if (!message)
-    co_await skip(h.payload);
-  else if (h.payload > 0)
-    co_await read_payload(*message);
+  if (h.slot != 0) co_return;
+  co_await read_payload(a, h.payload);
+  deliver(a, h.slot);
+}
+
+PINION_DECL awaitable<frame_header> connection::read_header() {
+  frame_header h;
+  std::span<std::byte> room{reinterpret_cast<std::byte*>(&h), sizeof h};
+  // What follows may be a piece, which goes to its place, and must not come into a buffer.
+  while (!room.empty() && unread_.empty() && !in_pieces_.empty()) {
+    const std::size_t n = co_await stream_->read_some(room);
+    heard(n);
+    room = room.subspan(n);
+  }
+  co_await fill(room);
+  co_return h;
+}
+
+PINION_DECL awaitable<void> connection::read_piece(const frame_header& h) {
+  refusing_ = true;
+  const auto at = in_pieces_.find(h.slot);
+  if (at == in_pieces_.end()) throw error(errc::data_loss, "a piece comes of a message that has not begun");
+  arriving& a = at->second;
+  if (h.control > 0 || h.payload == 0 || h.payload > a.left)
+    throw error(errc::data_loss, "a piece comes with " + std::to_string(h.control) + " bytes of control and " +
+                                     std::to_string(h.payload) + " of payload, of which " + std::to_string(a.left) +
+                                     " are left");
+  refusing_ = false;
+  co_await read_payload(a, h.payload);
+  if (a.left == 0) deliver(a, h.slot);
+}
+
+PINION_DECL awaitable<void> connection::read_payload(arriving& a, std::uint64_t bytes) {
+  a.left -= bytes;
+  if (!a.message) co_return co_await skip(bytes);
+  while (bytes > 0) {
+    const auto room = a.next_room(bytes);
+    co_await fill(room);
+    bytes -= room.size();
+  }
+}
+
+PINION_DECL std::span<std::byte> connection::arriving::next_room(std::uint64_t most) {
+  while (room.empty()) {
+    const auto all = message->rooms();
+    room = rooms < all.size() ? all[rooms++] : message->rest()->next_room();
+  }
+  const auto next = room.first(static_cast<std::size_t>(std::min<std::uint64_t>(most, room.size())));
+  room = room.subspan(next.size());
+  return next;
+}
+
+PINION_DECL void connection::deliver(arriving& a, std::uint16_t slot) {
   traffic::add(traffic_->messages_received);
   refusing_ = true;
-  if (message) message->check();
-  half_answered_.reset();
+  if (a.message) a.message->check();
+  const auto message = std::move(a.message);
+  a = {};
+  in_pieces_.erase(slot);
   if (message) message->arrived();
   refusing_ = false;
 }
@@ -238,13 +246,13 @@ PINION_DECL awaitable<std::string> connection::read_control(std::uint64_t bytes)
 
 PINION_DECL std::uint64_t connection::backlog() const {
   std::lock_guard hold(mutex_);
-  return backlog_;
+  return out_.cost();
 }
 
 PINION_DECL bool connection::is_crowded() const {
   if (backlog_limit_.most == backlog_limit{}.most) return false;
   std::lock_guard hold(mutex_);
-  return backlog_ > (room_ ? backlog_limit_.most / 2 : backlog_limit_.most);
+  return out_.cost() > (room_ ? backlog_limit_.most / 2 : backlog_limit_.most);
 }
 
 PINION_DECL awaitable<void> connection::await_room() {
@@ -314,20 +322,34 @@ PINION_DECL void connection::heard(std::size_t n) {
   heard_.store(net_.now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-PINION_DECL std::unique_ptr<incoming> connection::open(const frame_header& h, std::string& control) {
+PINION_DECL connection::arriving& connection::begin(const frame_header& h, std::string& control) {
+  arriving& a = place_of(h);
+  a.left = h.payload;
   const envelope e{h.method, control, h.payload, &control};
   switch (h.kind) {
-    case frame_kind::request: return checked(handlers_.request(e, responder(weak_from_this(), h.id)), h);
-    case frame_kind::notice: return checked(handlers_.notice(e), h);
+    case frame_kind::request: a.message = checked(handlers_.request(e, responder(weak_from_this(), h.id)), h); break;
+    case frame_kind::notice: a.message = checked(handlers_.notice(e), h); break;
     case frame_kind::reply:
-      if (auto handler = take_waiting(h.id)) return open_reply(*handler, e, h);
-      return nullptr;
+      if ((a.asker = take_waiting(h.id))) a.message = checked(a.asker->open(e), h);
+      if (!a.message) a.asker.reset();
+      break;
     case frame_kind::failure:
-      if (auto handler = take_waiting(h.id)) fail_by(*handler, control);
-      return nullptr;
+      if ((a.asker = take_waiting(h.id))) fail_asker(a, control);
+      break;
     case frame_kind::goodbye: throw decode_failure(control);
     default: throw error(errc::data_loss, "a second handshake on one connection");
   }
+  return a;
+}
+
+PINION_DECL connection::arriving& connection::place_of(const frame_header& h) {
+  if (h.slot == 0) return whole_;
+  if (h.payload == 0) throw error(errc::data_loss, "a message without a payload announces pieces of one");
+  const auto [at, is_new] = in_pieces_.try_emplace(h.slot);
+  if (!is_new)
+    throw error(errc::data_loss, "a message in pieces begins in the slot of another, of which " +
+                                     std::to_string(at->second.left) + " bytes are left");
+  return at->second;
 }
 
 PINION_DECL std::unique_ptr<incoming> connection::checked(std::unique_ptr<incoming> message, const frame_header& h) {
@@ -341,22 +363,9 @@ PINION_DECL std::unique_ptr<incoming> connection::checked(std::unique_ptr<incomi
   return message;
 }
 
-PINION_DECL awaitable<void> connection::read_payload(incoming& message) {
-  for (const auto& room : message.rooms()) co_await fill(room);
-  if (auto* rest = message.rest())
-    for (auto room = rest->next_room(); !room.empty(); room = rest->next_room()) co_await fill(room);
-}
-
-PINION_DECL std::unique_ptr<incoming> connection::open_reply(reply_handler& handler, const envelope& e,
-                                                             const frame_header& h) {
-  half_answered_ = std::move(handler);
-  return checked(half_answered_->open(e), h);
-}
-
-PINION_DECL void connection::fail_by(reply_handler& handler, const std::string& control) {
-  half_answered_ = std::move(handler);
+PINION_DECL void connection::fail_asker(arriving& a, const std::string& control) {
   const error why = decode_failure(control);
-  std::exchange(half_answered_, std::nullopt)->failed(why);
+  std::exchange(a.asker, std::nullopt)->failed(why);
 }
 
 PINION_DECL std::optional<reply_handler> connection::take_waiting(std::uint64_t id) {
@@ -376,21 +385,24 @@ PINION_DECL void connection::close_now(const error& why, bool tell) {
     if (tell && !writing_) say_goodbye(why);
     closed_ = std::make_shared<const error>(why);
     lost.swap(waiting_);
-    queue_.clear();
     stream_->close();
   }
   over_ = true;
   if (room_) room_->cancel();
   const auto handlers = std::exchange(handlers_, {});  // releases the owner of this connection
-  if (const auto half = std::exchange(half_answered_, std::nullopt)) half->failed(handlers.explain(why));
+  const auto whole = std::exchange(whole_.asker, std::nullopt);
+  if (whole) whole->failed(handlers.explain(why));
+  for (auto& [slot, a] : in_pieces_)
+    if (const auto asker = std::exchange(a.asker, std::nullopt)) asker->failed(handlers.explain(why));
   for (const auto& [id, handler] : lost) handler.failed(handlers.explain(why));
   if (handlers.closed) handlers.closed(why);
 }
 
 PINION_DECL void connection::say_goodbye(const error& why) {
-  queued last{{.kind = frame_kind::goodbye}, encode_failure(why)};
-  last.header.control = last.message.control.size();
-  stream_->write_last(buffers_of(last));
+  const message last = encode_failure(why);
+  const frame_header header{.kind = frame_kind::goodbye, .control = last.control.size()};
+  const std::array<asio::const_buffer, 2> parts{asio::buffer(&header, sizeof header), asio::buffer(last.control)};
+  stream_->write_last(parts);
 }
 
 PINION_DECL void responder::reply(message&& answer) {

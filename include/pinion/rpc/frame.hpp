@@ -1,4 +1,4 @@
-// The header before every message: 32 bytes, little-endian.
+// The header before every frame: 32 bytes, little-endian. A frame is a message, or a piece of the payload of one.
 #pragma once
 
 #include <bit>
@@ -17,6 +17,7 @@ enum class frame_kind : std::uint8_t {
   failure,  // carries an error
   notice,   // not answered
   goodbye,  // the sender closes the connection, and says why
+  piece,    // the next bytes of the payload of a message that has begun
 };
 
 using method = std::uint16_t;
@@ -27,14 +28,18 @@ struct frame_header {
   frame_kind kind{};
   std::uint8_t reserved = 0;
   rpc::method method = 0;
-  std::uint16_t reserved2 = 0;
+  std::uint16_t slot = 0;     // 0: the payload follows; otherwise it comes in pieces, which have the same slot
   std::uint64_t id = 0;       // id of the request
   std::uint64_t control = 0;  // number of bytes of the control part, which follows
-  std::uint64_t payload = 0;  // number of bytes of the payload, which follows the control part
+  std::uint64_t payload = 0;  // number of bytes of the payload, or of this piece of it
 
   static constexpr std::uint16_t expected_magic = 0x4e50;  // "PN"
 };
 static_assert(sizeof(frame_header) == 32 && std::endian::native == std::endian::little);
+
+// The most messages of one direction of a connection whose payloads come in pieces at a time; their slots are the
+// numbers from 1 to it.
+inline constexpr std::uint16_t most_slots = 16;
 
 // The lengths that a peer may announce, checked before anything is allocated.
 struct limits {

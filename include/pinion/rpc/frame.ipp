@@ -16,8 +16,11 @@ PINION_DECL std::optional<excess> excess_of(std::uint64_t control, std::uint64_t
 PINION_DECL void check(const frame_header& h, const limits& allowed) {
   if (h.magic != frame_header::expected_magic)
     throw error(errc::data_loss, "what arrives is not a pinion message: it does not begin with PN");
-  if (h.kind > frame_kind::goodbye)
+  if (h.kind > frame_kind::piece)
     throw error(errc::data_loss, "a message of unknown kind " + std::to_string(static_cast<int>(h.kind)));
+  if (h.slot > most_slots)
+    throw error(errc::data_loss, "a message in pieces has the slot " + std::to_string(h.slot) + "; the last is " +
+                                     std::to_string(most_slots));
   if (const auto over = excess_of(h.control, h.payload, allowed))
     throw error(errc::data_loss, "a message announces " + std::to_string(over->bytes) + " bytes of " + over->part +
                                      "; the limit is " + std::to_string(over->limit));
