@@ -82,8 +82,9 @@ struct echo_task {
   std::uint64_t incarnation = random_number();
   std::vector<responder> kept;
   int notices = 0, begun = 0;
-  std::vector<std::string> gone;  // why each client went
-  std::vector<std::string> log;   // who was refused
+  std::vector<std::string> gone;                         // why each client went
+  std::vector<std::string> log;                          // who was refused
+  std::uint64_t held = 0, may_hold = ~std::uint64_t{0};  // of messages that are arriving
   std::shared_ptr<traffic> count = std::make_shared<traffic>();
   std::shared_ptr<acceptor> door;
 
@@ -114,7 +115,13 @@ struct echo_task {
         .request = [this](const envelope& e, responder to, const guest_ref&) { return request(e, std::move(to)); },
         .notice = [this](const envelope& e,
                          const guest_ref&) { return std::make_unique<letter>(e, [this](auto&&...) { ++notices; }); },
-        .gone = [this](const guest_ref&, const error& why) { gone.push_back(why.sentence()); }};
+        .gone = [this](const guest_ref&, const error& why) { gone.push_back(why.sentence()); },
+        .hold = [this](std::uint64_t bytes, const guest_ref&) { return hold(bytes); }};
+  }
+  std::shared_ptr<void> hold(std::uint64_t bytes) {
+    if (held + bytes > may_hold) throw error(errc::resource_exhausted, "it is too much");
+    held += bytes;
+    return {nullptr, [this, bytes](void*) { held -= bytes; }};
   }
   std::unique_ptr<incoming> request(const envelope& e, responder to) {
     const auto answer = std::make_shared<responder>(std::move(to));

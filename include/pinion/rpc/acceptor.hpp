@@ -31,6 +31,8 @@ struct service {
   std::function<std::unique_ptr<incoming>(const envelope&, const guest_ref&)> notice;
   std::function<void(const guest_ref&)> came = {};           // called once for each client, before its first message
   std::function<void(const guest_ref&, const error&)> gone;  // called once for each client that is gone
+  // Counts so many bytes of a message that is arriving, while the result lives; see connection_handlers.
+  std::function<std::shared_ptr<void>(std::uint64_t bytes, const guest_ref&)> hold = {};
 };
 
 // The identity and the limits of an acceptor.
@@ -97,6 +99,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
 
   void admit(const hello& theirs, std::unique_ptr<byte_stream> stream);
   std::unique_ptr<incoming> request(const envelope& e, responder answer, const guest_ref& who);
+  std::shared_ptr<void> hold(std::uint64_t bytes, const guest_ref& who);
 
   // Closes both lanes of a client.
   void drop(std::uint64_t id, const error& why);
@@ -117,7 +120,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   rpc::service service_;
   refusals refusals_;
   std::map<std::uint64_t, client> clients_;
-  std::map<std::uint64_t, visit*> visits_;  // the oldest first
+  std::map<std::uint64_t, visit*> visits_;         // the oldest first
   std::uint64_t last_visit_ = 0;
   std::unique_ptr<rpc::timer> sweeper_;
   time_point wake_{};  // when the sweeper wakes

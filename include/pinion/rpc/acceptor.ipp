@@ -159,7 +159,8 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
   lane->start({.request = [this, who = c.who](const envelope& e,
                                               responder answer) { return request(e, std::move(answer), who); },
                .notice = [this, who = c.who](const envelope& e) { return service_.notice(e, who); },
-               .closed = closed});
+               .closed = closed,
+               .hold = [this, who = c.who](std::uint64_t bytes) { return hold(bytes, who); }});
   if (sweeper_ && net_.now() + 2 * c.heartbeat < wake_) sweeper_->cancel();
 }
 
@@ -167,6 +168,10 @@ PINION_DECL std::unique_ptr<incoming> acceptor::request(const envelope& e, respo
   if (e.method != ping_method) return service_.request(e, std::move(answer), who);
   answer.reply(message());
   return nullptr;
+}
+
+PINION_DECL std::shared_ptr<void> acceptor::hold(std::uint64_t bytes, const guest_ref& who) {
+  return service_.hold ? service_.hold(bytes, who) : nullptr;
 }
 
 PINION_DECL void acceptor::drop(std::uint64_t id, const error& why) {

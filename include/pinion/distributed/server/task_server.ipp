@@ -109,7 +109,8 @@ PINION_DECL rpc::service task_server::service() {
                 return notice({e, from, {}});
               },
           .came = [this](const rpc::guest_ref& who) { exchange_.came(who); },
-          .gone = [this](const rpc::guest_ref& who, const error& why) { gone(who, why); }};
+          .gone = [this](const rpc::guest_ref& who, const error& why) { gone(who, why); },
+          .hold = [this](auto bytes, const auto& who) { return burdens_.of_message(who->channel, bytes); }};
 }
 
 PINION_DECL task_server::opened task_server::request(const delivery& d) {
