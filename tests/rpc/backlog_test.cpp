@@ -219,6 +219,27 @@ TEST_CASE("a server that stops does not wait for a client that takes no answers"
   CHECK(w.world.now() - began < 100ms);
 }
 
+// ---- clients
+
+TEST_CASE("a server takes a limited number of clients, half of them from one address, and keeps those that it has") {
+  echo_world w;
+  w.start_ps({}, limit, 4);
+  channel &first = w.connected(), &second = w.connected();
+  const auto refused = [&](sim_network* from, const std::string& why) {
+    CHECK_THAT(w.connect(w.way({}, ps_name, from)),
+               Catch::Contains(ps_name + " has " + why + ", and takes no more (server_config.limits.clients)"));
+  };
+  const auto host = [&](const std::string& name) { return w.lives.emplace_back(w.world.host(name)).get(); };
+  refused(w.worker.get(), "2 clients from worker");
+  w.connected(w.other.get());
+  w.connected(host("third"));
+  refused(host("fourth"), "4 clients");
+  CHECK(first.up());
+  second.close(error(errc::cancelled, "it leaves"));
+  w.world.run_for(1s);
+  w.connected();
+}
+
 // ---- memory
 
 TEST_CASE("an idle client costs its server and itself less than 24 KiB, after large messages, too") {
