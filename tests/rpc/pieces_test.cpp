@@ -201,7 +201,7 @@ TEST_CASE("C4: a lane is not dead whose pieces take long, and heartbeats are ans
   channel& way = w.connected();
   const auto large = ask(way, same, "", pattern(4 * mib));
   w.world.run_for(10s);
-  CHECK(way.silence() < 2 * heartbeat);
+  CHECK(way.view().silence < 2 * heartbeat);
   w.world.run_for(60s);
   CHECK(large->times == 1);
   CHECK(way.generation() == 1);
