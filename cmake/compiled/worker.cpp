@@ -12,8 +12,10 @@
 #include <pinion/distributed/server/task_server.ipp>
 #include <pinion/distributed/server/task_setup.ipp>
 #include <pinion/distributed/worker/builders.ipp>
+#include <pinion/distributed/worker/early_values.ipp>
 #include <pinion/distributed/worker/exchange.ipp>
 #include <pinion/distributed/worker/kept_steps.ipp>
+#include <pinion/distributed/worker/offers.ipp>
 #include <pinion/distributed/worker/recent_failures.ipp>
 #include <pinion/distributed/worker/remote_rendezvous.ipp>
 #include <pinion/distributed/worker/step_counts.ipp>

@@ -78,11 +78,12 @@ struct market {
   std::vector<std::string> failures, got;  // of runs; of receivers, in the order in which they came
   std::unique_ptr<trader> a, b;
 
-  explicit market(std::uint64_t credit = 1000, const sim_options& how = {}) : world(how) {
-    a = std::make_unique<trader>(a_host, ps_task(0), spec,
-                                 exchange_options{.credit = credit, .tombstones = 10, .early = 20});
-    b = std::make_unique<trader>(b_host, worker_task(0), spec,
-                                 exchange_options{.credit = credit, .tombstones = 10, .early = 20});
+  explicit market(std::uint64_t credit = 1000, const sim_options& how = {},
+                  exchange_options limits = {.tombstones = 10, .early = 20})
+      : world(how) {
+    limits.credit = credit;
+    a = std::make_unique<trader>(a_host, ps_task(0), spec, limits);
+    b = std::make_unique<trader>(b_host, worker_task(0), spec, limits);
     connect();
   }
   void connect() {
@@ -286,6 +287,58 @@ TEST_CASE("V5: a task that sends too many values for too many runs loses its con
   m.world.run_for(1s);
   REQUIRE(m.failures.size() == 22);
   CHECK_THAT(m.failures[0], Catch::EndsWith(" in " + worker_task(0)));
+}
+
+TEST_CASE("V5: values for runs that have not begun are weighed, and a quarter of their bytes may be of one task") {
+  market m(1 << 20, {}, {.tombstones = 10, .early = 20, .early_bytes = 80 << 10});
+  const auto from = m.begin(*m.a), other = m.begin(*m.a, run_2);
+  from->send(m.key(1), m.value(1, 10 << 10));
+  other->send(m.key(1), m.value(1, 16 << 10));
+  m.world.run_for(1s);
+  CHECK(m.failures.empty());
+  const error why = caught([&] { m.begin(*m.b, run_2); });
+  CHECK(why.code() == errc::resource_exhausted);
+  CHECK_THAT(why.what(), Catch::Contains(ps_task(0)) && Catch::Contains("20480 bytes") &&
+                             Catch::Contains("server_config.limits.early_bytes"));
+  const auto to = m.begin(*m.b);
+  m.receive(*to, 1);
+  CHECK(m.got == texts{"1=1"});
+}
+
+TEST_CASE("V5: the values of a task for runs that have not begun are gone with its last channel, and their runs fail") {
+  market m;
+  m.begin(*m.a)->send(m.key(1), m.value(1, 400));
+  m.world.run_for(1s);
+  CHECK(m.b->values.runs() == 1);
+  m.a->others.close(error(errc::unavailable, "the channel was closed"));
+  m.world.run_for(1s);
+  const error why = caught([&] { m.begin(*m.b); });
+  CHECK(why.code() == errc::unavailable);
+  CHECK_THAT(why.what(), Catch::Contains("lost the connection by which " + ps_task(0) + " sent values before the run"));
+  CHECK(caught([&] { m.begin(*m.b); }).code() == errc::cancelled);
+}
+
+TEST_CASE("V8: a run fails by whose value more bytes would wait for a task than may, and what is pulled makes room") {
+  market m(0, {}, {.tombstones = 10, .early = 20, .offered = 100 << 10});
+  const auto from = m.begin(*m.a), to = m.begin(*m.b);
+  from->send(m.key(1), m.value(1, 200 << 10));  // one value may be larger
+  m.world.run_for(1s);
+  CHECK(m.failures.empty());
+  from->send(m.key(2), m.value(2, 4));
+  CHECK(m.failures == texts{"resource_exhausted in " + ps_task(0)});
+  CHECK(m.a->values.offered() == 1);
+  m.receive(*to, 1);
+  m.world.run_for(1s);
+  CHECK(m.got == texts{"1=1"});
+  m.begin(*m.a, run_2)->send(m.key(2), m.value(2, 90 << 10));
+  CHECK(m.a->values.offered() == 1);
+  m.a->values.forget(run_2);
+  m.begin(*m.a, {some_session, 3})->send(m.key(2), m.value(2, 90 << 10));
+  CHECK(m.a->values.offered() == 1);
+  m.a->values.forget_session(some_session);
+  m.begin(*m.a, {some_session, 4})->send(m.key(2), m.value(2, 90 << 10));
+  CHECK(m.a->values.offered() == 1);
+  CHECK(m.failures.size() == 1);
 }
 
 TEST_CASE("V7: what comes early is of the task that sent it, or is dropped") {

@@ -374,6 +374,18 @@ void lie_about_values(table& t) {
     v.run.count = none;
     v.value = two_booleans(2);
   });
+  const std::string far_too_long(100'000, 'k');
+  t.about<m>("key", "of 100 000 letters, for a run that has not begun", unreadable, [far_too_long](m& v, scene&) {
+    v.run.count = none;
+    v.key = far_too_long + ";" + there + ";" + here;
+  });
+  t.about<m>("run.session.master", "of 100 000 letters", unreadable,
+             [far_too_long](m& v, scene&) { v.run.session.master = far_too_long; });
+  t.about<announce_value>("key", "of 100 000 letters, for a run that has not begun", unreadable,
+                          [far_too_long](announce_value& v, scene&) {
+                            v.run.count = none;
+                            v.key = far_too_long + ";" + there + ";" + here;
+                          });
   t.by_no_task<announce_value>(foreign);
   t.about<announce_value>("run", "one that never begins", ignored,
                           [](announce_value& v, scene&) { v.run.count = none; });

@@ -125,6 +125,25 @@ TEST_CASE(
   CHECK(good.run() == 3);
 }
 
+TEST_CASE("L1: calls that wait for a task which is not there count among the bytes of their client") {
+  cluster_spec spec = free_addresses({{"worker", 1}, {"ps", 1}});
+  server alone(spec, {.job = "worker", .config = limited({.threads = 8, .bytes_received = 1 << 20})});
+  own_graph mine;
+  const device far{"/job:ps/task:0"};
+  const auto there = constant(1.f);
+  liar client(alone.target());
+  const auto session = client.ask<distributed::opened_session>(distributed::open_session{}).session;
+  client.ask(distributed::extend_graph{session, distributed::delta_since(mine.g)});
+  const std::vector<output> often(40'000, there.endpoint());  // 320 KB
+  const distributed::prepare_step large{session, 0, {{}, often, {}}, false};
+  for (int i = 0; i < 3; ++i) {
+    client.order(large);
+    client.ask(distributed::extend_graph{session, {static_cast<node_id>(mine.g.size()), {}, {}}});  // behind it
+  }
+  CHECK(refused_by(caught([&] { client.ask<distributed::prepared_reply>(large); }), "bytes_received)"));
+  CHECK(honest(alone.target()).run() == 3);
+}
+
 // A client with a step that is fed two megabytes, and goes on until it is cancelled.
 struct endless_client : builder_of_nodes {
   expr<float> x = placeholder<float>({1 << 19}, "x");
@@ -263,6 +282,52 @@ TEST_CASE("V5: a run for which too many values came before it began fails with t
   for (int i = 0; i < 10; ++i) push(3, i);  // there is room again
   CHECK_FALSE(refused_by(caught([&] { peer.ask<distributed::part_ended>(run_of(session, 1, 3)); }), "early_values)"));
   CHECK(honest(local.victim()).run() == 3);
+}
+
+TEST_CASE("V5: one that takes the name of a task counts for itself, and the values of the task wait and come") {
+  two_workers local(limited({.early_values = 10}));
+  liar thief(local.victim(), other_worker), peer(local.victim(), other_worker);
+  const auto push = [&](liar& by, std::uint64_t run, int i) {
+    const std::string key = std::to_string(i) + ";" + cpu_of("worker", 1) + ";" + cpu_of("worker", 0);
+    by.note(distributed::push_value{{peer.session(some_session), run}, key, tensor<float>(1.f).untyped()});
+  };
+  for (int i = 0; i < 10; ++i) push(thief, 7, i);
+  for (std::uint64_t run = 10; run < 20; ++run) push(thief, run, 0);
+  thief.ask<distributed::status_reply>(distributed::status_request{});
+  peer.ask(empty_step(peer.session(some_session), 1));
+  for (int i = 0; i < 10; ++i) push(peer, 1, i);
+  peer.ask<distributed::status_reply>(distributed::status_request{});
+  const auto e = caught([&] { peer.ask<distributed::part_ended>(run_of(peer.session(some_session), 1, 1)); });
+  CHECK_FALSE(refused_by(e, "early_values)"));
+}
+
+TEST_CASE("V5: a client that takes a task's own name sends it no values") {
+  two_workers local;
+  liar self(local.victim(), name_of("worker", 0));
+  const std::string key = "c:0;" + cpu_of("worker", 0) + ";" + cpu_of("worker", 0);
+  const distributed::push_value value{{self.session(some_session), 1}, key, tensor<float>(1.f).untyped()};
+  const auto e = self.say(distributed::push_value::method, rpc::encode(value), false);
+  REQUIRE(e);
+  CHECK(e->code() == errc::permission_denied);
+  CHECK(honest(local.victim()).run() == 3);
+}
+
+TEST_CASE("V7: the strings of a value that nobody wants are not read") {
+  two_workers local;
+  liar peer(local.victim(), other_worker);
+  const std::string key = "c:0;" + cpu_of("worker", 1) + ";" + cpu_of("worker", 0);
+  const auto cut_off = [&](std::uint64_t run) {
+    const auto words = tensor<std::string>::of({{"two", "words"}}).untyped();
+    auto m = rpc::encode(distributed::push_value{{peer.session(some_session), run}, key, words});
+    m.control.pop_back();
+    return peer.say(distributed::push_value::method, std::move(m), false);
+  };
+  peer.ask(empty_step(peer.session(some_session), 1));
+  peer.ask<distributed::part_ended>(run_of(peer.session(some_session), 1, 1));
+  CHECK_FALSE(cut_off(1));  // the run is over
+  const auto e = cut_off(2);
+  REQUIRE(e);
+  CHECK(e->code() == errc::data_loss);
 }
 
 // Something that a test holds up until it is opened, while the kernel below is made.

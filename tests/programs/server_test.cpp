@@ -85,6 +85,10 @@ TEST_CASE("what cannot be served ends with 1 and a sentence, wrong options with 
       {{"--cluster", any_port, "--metrics-port", taken.substr(taken.rfind(':') + 1)}, 1, "cannot listen on 127.0.0.1:"},
       {{"--no-such-option"}, 2, "--no-such-option"},
       {{"--cpus", "0"}, 2, "--cpus"},
+      {{"--limit", "patience=3"}, 2, "there is no limit 'patience'; the limits are sessions, bytes_waiting, nodes"},
+      {{"--limit", "clients=many"}, 2, "'clients=many' needs a number of at least 1, as in clients=100"},
+      {{"--limit", "clients"}, 2, "'clients' needs a number"},
+      {{"--limit", "clients=0"}, 2, "'clients=0' needs a number"},
       {{"--log-format", "xml"}, 2, "--log-format"},
       {{"--help"}, 0, "--cluster"},
       {{"--version"}, 0, "pinion_server " PINION_VERSION},
@@ -95,6 +99,14 @@ TEST_CASE("what cannot be served ends with 1 and a sentence, wrong options with 
     CHECK(status == one.status);
     CHECK_THAT(text, Catch::Contains(one.says));
   }
+}
+
+TEST_CASE("pinion_server sets the limits of its task") {
+  const server_program task({"--cluster", any_port, "--limit", "clients=17", "--limit", "bytes_waiting=5000000000"});
+  const auto set = inspect(task.target()).limits;
+  CHECK(set.clients == 17);
+  CHECK(set.bytes_waiting == 5'000'000'000);
+  CHECK(set.runs == server_limits{}.runs);
 }
 
 TEST_CASE("in JSON, a line of the log is an object with time, level, task and message") {

@@ -8,6 +8,7 @@ namespace {
 
 using namespace pinion_tests;
 
+using texts = std::vector<std::string>;
 constexpr std::size_t limit = 64 << 10;
 
 // A client that asks and asks, and reads no answer until it is told to.
@@ -114,6 +115,97 @@ TEST_CASE("a client that takes one large answer slowly, for longer than the pati
   CHECK(w.ps->gone.empty());
 }
 
+// A client that asks for answers to be kept, and reads none of them.
+awaitable<void> ask_and_go_deaf(std::shared_ptr<network> net, std::shared_ptr<byte_stream>* stays, int times) {
+  const std::shared_ptr<byte_stream> stream = *stays = co_await net->connect(ps_at, never);
+  hello me;
+  me.channel = random_number();
+  me.heartbeat_ms = 60'000;
+  co_await greet(*stream, me, nobody, ps_at);
+  std::string all;
+  for (int i = 0; i < times; ++i) all += frame({.kind = frame_kind::request, .method = keep, .id = 1}, "keep");
+  co_await write_text(*stream, all);
+}
+
+awaitable<void> say(std::shared_ptr<byte_stream> to, std::string text) {
+  co_await write_text(*to, text);
+}
+
+struct deaf_world : echo_world {
+  std::shared_ptr<byte_stream> deaf;
+  std::shared_ptr<const std::string> memory = std::make_shared<const std::string>(pattern(64 << 20));
+  std::size_t answered = 0;
+
+  explicit deaf_world(int times) {
+    start_ps({}, limit);
+    start(*other, ask_and_go_deaf(other, &deaf, times));
+    world.run_for(1s);
+  }
+  // Answers the next of what was asked for. The answers share their memory.
+  std::uint64_t waiting_after(int answers, std::size_t bytes) {
+    for (int i = 0; i < answers; ++i) {
+      message m{"an answer", {}};
+      m.parts.push_back({reinterpret_cast<const std::byte*>(memory->data()), bytes, memory});
+      ps->kept.at(answered++).reply(std::move(m));
+    }
+    return ps->door->bytes_waiting();
+  }
+};
+
+TEST_CASE("a client that takes none of the answers that it asked for before gets no more, and is closed in silence") {
+  deaf_world w(60);
+  const std::uint64_t waiting = w.waiting_after(20, 256 << 10);
+  CHECK(waiting > 19 * (256 << 10));  // it may be about to take them
+  w.world.run_for(3s);
+  CHECK(w.waiting_after(40, 256 << 10) < waiting + 40 * 1000);  // refusals
+  CHECK(w.ps->gone.empty());
+  w.world.run_for(8s);
+  CHECK(w.ps->gone == texts{"more than 65536 bytes wait for the client (limits.bytes_waiting), and it takes none of "
+                            "them"});
+  CHECK(w.ps->door->bytes_waiting() == 0);
+}
+
+TEST_CASE("of the answers that a client asked for before no more than a gigabyte waits beyond its limit") {
+  deaf_world w(100);
+  CHECK(w.waiting_after(100, 64 << 20) < std::uint64_t{18} * (64 << 20));
+}
+
+TEST_CASE("a control part is counted as it arrives, and no longer when it has come") {
+  echo_world w;
+  w.start_ps();
+  std::shared_ptr<byte_stream> stays;
+  start(*w.other, ask_and_go_deaf(w.other, &stays, 0));
+  w.world.run_for(1s);
+  const std::string whole = frame({.kind = frame_kind::request, .method = keep, .id = 1}, pattern(5 << 20));
+  start(*w.other, say(stays, whole.substr(0, whole.size() - (4 << 20))));
+  w.world.run_for(1s);
+  CHECK(w.ps->held >= 1 << 20);
+  CHECK(w.ps->held <= 2 << 20);
+  start(*w.other, say(stays, whole.substr(whole.size() - (4 << 20), (4 << 20) - 1)));
+  w.world.run_for(1s);
+  CHECK(w.ps->held == 5 << 20);
+  start(*w.other, say(stays, whole.substr(whole.size() - 1)));
+  w.world.run_for(1s);
+  CHECK(w.ps->held == 0);
+  CHECK(w.ps->kept.size() == 1);
+}
+
+TEST_CASE("a request with a control part that is too much to hold is refused, and the next is heard") {
+  echo_world w;
+  w.start_ps();
+  w.ps->may_hold = 1 << 20;
+  channel& way = w.connected();
+  const auto large = ask(way, same, pattern(3 << 20), pattern(3 << 20)), small = ask(way, same, pattern(1 << 20));
+  w.world.run_for(5s);
+  CHECK(large->failure == std::string(to_string(errc::resource_exhausted)) + ": it is too much");
+  CHECK(small->control == pattern(1 << 20));
+  CHECK(w.ps->held == 0);
+  way.notify(lane::data, same, mail(pattern(3 << 20)));
+  w.world.run_for(5s);
+  CHECK(w.ps->notices == 0);
+  CHECK(w.ps->gone == texts{"it is too much"});
+}
+
 TEST_CASE("a server that stops does not wait for a client that takes no answers") {
   sim_options how;
   how.buffer = 64 << 10;
@@ -125,6 +217,27 @@ TEST_CASE("a server that stops does not wait for a client that takes no answers"
   const auto began = w.world.now();
   w.ps->stop();
   CHECK(w.world.now() - began < 100ms);
+}
+
+// ---- clients
+
+TEST_CASE("a server takes a limited number of clients, half of them from one address, and keeps those that it has") {
+  echo_world w;
+  w.start_ps({}, limit, 4);
+  channel &first = w.connected(), &second = w.connected();
+  const auto refused = [&](sim_network* from, const std::string& why) {
+    CHECK_THAT(w.connect(w.way({}, ps_name, from)),
+               Catch::Contains(ps_name + " has " + why + ", and takes no more (server_config.limits.clients)"));
+  };
+  const auto host = [&](const std::string& name) { return w.lives.emplace_back(w.world.host(name)).get(); };
+  refused(w.worker.get(), "2 clients from worker");
+  w.connected(w.other.get());
+  w.connected(host("third"));
+  refused(host("fourth"), "4 clients");
+  CHECK(first.up());
+  second.close(error(errc::cancelled, "it leaves"));
+  w.world.run_for(1s);
+  w.connected();
 }
 
 // ---- memory

@@ -1,4 +1,8 @@
 // Keys and certificates as they are given: by options, files and the environment.
+#include <unistd.h>
+
+#include <filesystem>
+
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -110,6 +114,30 @@ TEST_CASE("a key file that others may open is refused, with its mode and what to
                                                 Catch::EndsWith("); chmod 600 makes it a secret"));
   }
   CHECK(credentials_of({.key_file = files.put("key", key, 0400)}).key == shared_key(key));
+}
+
+TEST_CASE("a key file and a private key belong to the user of the process or to root") {
+  if (::geteuid() != 0) return;  // only root can give a file away
+  const certificates::files files;
+  const std::string path = files.put("key", key);
+  REQUIRE(::chown(path.c_str(), 12345, 0) == 0);
+  CHECK(refused({.key_file = path}) == "failed_precondition: the key file '" + path +
+                                           "' belongs to another user of this machine (number 12345), who may read "
+                                           "and change it");
+}
+
+TEST_CASE("a certificate and a file of authorities that others may change are refused") {
+  const certificates::files files;
+  const auto authority = certificates::make("authority", nullptr);
+  const auto own = certificates::make("ps", &authority, "DNS:ps");
+  const security_options all = files.options("ps", own, authority);
+  for (const auto& path : {all.certificate, all.authorities}) {
+    std::filesystem::permissions(path, std::filesystem::perms(0664));
+    CHECK_THAT(refused(all),
+               Catch::Contains("'" + path + "' may be changed by others (mode 664); chmod go-w ends that"));
+    std::filesystem::permissions(path, std::filesystem::perms(0644));
+  }
+  CHECK(credentials_of(all).tls);
 }
 
 TEST_CASE("a key comes from the environment where no option gives one") {

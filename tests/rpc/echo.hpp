@@ -82,18 +82,21 @@ struct echo_task {
   std::uint64_t incarnation = random_number();
   std::vector<responder> kept;
   int notices = 0, begun = 0;
-  std::vector<std::string> gone;  // why each client went
-  std::vector<std::string> log;   // who was refused
+  std::vector<std::string> gone;                         // why each client went
+  std::vector<std::string> log;                          // who was refused
+  std::uint64_t held = 0, may_hold = ~std::uint64_t{0};  // of messages that are arriving
   std::shared_ptr<traffic> count = std::make_shared<traffic>();
   std::shared_ptr<acceptor> door;
 
   explicit echo_task(std::shared_ptr<sim_network> host, const credentials& shows = {},
-                     std::uint64_t bytes_waiting = acceptor_options{}.bytes_waiting)
+                     std::uint64_t bytes_waiting = acceptor_options{}.bytes_waiting,
+                     std::size_t clients = acceptor_options{}.clients)
       : net(std::move(host)),
         door(std::make_shared<acceptor>(
             *net, net->listen(ps_at),
             acceptor_options{.me = {ps_name, incarnation, shows},
                              .handshakes = 40,
+                             .clients = clients,
                              .bytes_waiting = bytes_waiting,
                              .traffic = count,
                              .log = [this](const std::string& line) { log.push_back(line); }},
@@ -114,7 +117,13 @@ struct echo_task {
         .request = [this](const envelope& e, responder to, const guest_ref&) { return request(e, std::move(to)); },
         .notice = [this](const envelope& e,
                          const guest_ref&) { return std::make_unique<letter>(e, [this](auto&&...) { ++notices; }); },
-        .gone = [this](const guest_ref&, const error& why) { gone.push_back(why.sentence()); }};
+        .gone = [this](const guest_ref&, const error& why) { gone.push_back(why.sentence()); },
+        .hold = [this](std::uint64_t bytes, const guest_ref&) { return hold(bytes); }};
+  }
+  std::shared_ptr<void> hold(std::uint64_t bytes) {
+    if (held + bytes > may_hold) throw error(errc::resource_exhausted, "it is too much");
+    held += bytes;
+    return {nullptr, [this, bytes](void*) { held -= bytes; }};
   }
   std::unique_ptr<incoming> request(const envelope& e, responder to) {
     const auto answer = std::make_shared<responder>(std::move(to));
@@ -173,10 +182,11 @@ struct echo_world {
     world.run_for(0s);
     ps = nullptr;
   }
-  void start_ps(const credentials& shows = {}, std::uint64_t bytes_waiting = acceptor_options{}.bytes_waiting) {
+  void start_ps(const credentials& shows = {}, std::uint64_t bytes_waiting = acceptor_options{}.bytes_waiting,
+                std::size_t clients = acceptor_options{}.clients) {
     ps = nullptr;
     lives.push_back(world.host("ps"));
-    ps = std::make_unique<echo_task>(lives.back(), shows, bytes_waiting);
+    ps = std::make_unique<echo_task>(lives.back(), shows, bytes_waiting, clients);
   }
 
   channel& way(const credentials& shows = {}, const std::string& peer = ps_name, sim_network* from = nullptr,
@@ -264,7 +274,8 @@ inline awaitable<void> lie(std::shared_ptr<network> net, std::shared_ptr<listene
   std::vector<std::unique_ptr<byte_stream>> open;
   for (std::size_t i = 0;; ++i) {
     open.push_back(co_await from->accept());
-    const auto theirs = co_await receive_guest(*open.back(), me);
+    const std::function<void(const hello&)> any;
+    const auto theirs = co_await receive_guest(*open.back(), me, any);
     if (theirs.lane == lane::data) {
       co_await sleep_until(*net, net->now() + 10ms);
       co_await write_text(*open.back(), lines.at(i / 2));

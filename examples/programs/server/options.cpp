@@ -1,11 +1,16 @@
 #include "options.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
+#include <system_error>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include <pinion/base/config.hpp>
+#include <pinion/distributed/report/limits.hpp>
 
 #include "../support/credentials.hpp"
 
@@ -36,6 +41,33 @@ void add_resources(CLI::App& app, server::options& into, double& grace) {
       ->capture_default_str();
 }
 
+// Sets a limit of the task as "NAME=VALUE" says. Throws what the parser tells, where there is no such limit or number.
+void set_limit(pinion::server_limits& limits, const std::string& text) {
+  const std::string wanted = text.substr(0, text.find('='));
+  std::string names;
+  bool set = false;
+  pinion::distributed::for_each_limit(limits, [&](const std::string& name, auto& most) {
+    names += (names.empty() ? "" : ", ") + name;
+    if (name != wanted) return;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data() + std::min(name.size() + 1, text.size()), end, most);
+    if (read.ec != std::errc() || read.ptr != end || most < 1)
+      throw CLI::ValidationError("--limit", "'" + text + "' needs a number of at least 1, as in " + name + "=100");
+    set = true;
+  });
+  if (!set) throw CLI::ValidationError("--limit", "there is no limit '" + wanted + "'; the limits are " + names);
+}
+
+void add_limits(CLI::App& app, server::options& into) {
+  app.add_option_function<std::vector<std::string>>(
+         "--limit",
+         [&into](const std::vector<std::string>& all) {
+           for (const std::string& one : all) set_limit(into.config.limits, one);
+         },
+         "The most that clients may ask of the task, such as clients=100 or bytes_waiting=1048576; may be given often")
+      ->type_name("NAME=VALUE");
+}
+
 void add_views(CLI::App& app, server::options& into) {
   static const std::map<std::string, server::log_format> formats{{"text", server::log_format::text},
                                                                  {"json", server::log_format::json}};
@@ -63,6 +95,7 @@ std::optional<int> server::read(int argc, char** argv, options& into) {
   double grace = std::chrono::duration<double>(into.config.grace).count();
   add_task(app, into);
   add_resources(app, into, grace);
+  add_limits(app, into);
   add_views(app, into);
   add_credentials(app, into.config.security);
   app.footer("Exit status: 0 when it was stopped, 1 when it cannot serve, 2 for wrong options.");

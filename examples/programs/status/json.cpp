@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <pinion/distributed/report/limits.hpp>
+
 namespace {
 
 using json = nlohmann::ordered_json;
@@ -59,19 +61,9 @@ json of(const pinion::traffic_counts& t) {
           {"requests", t.requests},           {"writes", t.writes}};
 }
 json of(const pinion::server_limits& l) {
-  return {{"sessions", l.sessions},
-          {"bytes_waiting", l.bytes_waiting},
-          {"nodes", l.nodes},
-          {"threads", l.threads},
-          {"sessions_of_all", l.sessions_of_all},
-          {"steps", l.steps},
-          {"runs", l.runs},
-          {"session_bytes", l.session_bytes},
-          {"bytes_received", l.bytes_received},
-          {"early_values", l.early_values},
-          {"runs_of_all", l.runs_of_all},
-          {"session_bytes_of_all", l.session_bytes_of_all},
-          {"bytes_received_of_all", l.bytes_received_of_all}};
+  json all;
+  pinion::distributed::for_each_limit(l, [&](const char* name, auto most) { all[name] = most; });
+  return all;
 }
 
 template <class Row>

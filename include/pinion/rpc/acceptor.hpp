@@ -32,6 +32,8 @@ struct service {
   std::function<std::unique_ptr<incoming>(const envelope&, const guest_ref&)> notice;
   std::function<void(const guest_ref&)> came = {};           // called once for each client, before its first message
   std::function<void(const guest_ref&, const error&)> gone;  // called once for each client that is gone
+  // Counts so many bytes of a message that is arriving, while the result lives; see connection_handlers.
+  std::function<std::shared_ptr<void>(std::uint64_t bytes, const guest_ref&)> hold = {};
 };
 
 // The identity and the limits of an acceptor.
@@ -39,6 +41,7 @@ struct acceptor_options {
   identity me;
   duration handshake = std::chrono::seconds(5);  // limit of one handshake
   std::size_t handshakes = 256;                  // limit of those under way: one more ends the oldest
+  std::size_t clients = 4096;                    // limit of clients; half of it of one address
   limits allowed{};
   // the most bytes that wait for a client to take them before the server reads no further request of it, and how long
   // it may take none of them then
@@ -103,8 +106,11 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   // Logs why a client was refused or thrown out, unless it only left.
   void note(const std::string& peer, const error& why);
 
+  // Throws resource_exhausted for a client too many, be they of one address or of all.
+  void expect_room(const hello& theirs, const std::string& peer) const;
   void admit(const hello& theirs, std::unique_ptr<byte_stream> stream);
   std::unique_ptr<incoming> request(const envelope& e, responder answer, const guest_ref& who);
+  std::shared_ptr<void> hold(std::uint64_t bytes, const guest_ref& who);
 
   // Closes both lanes of a client.
   void drop(std::uint64_t id, const error& why);
@@ -126,7 +132,8 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   identity me_;
   refusals refusals_;
   std::map<std::uint64_t, client> clients_;
-  std::map<std::uint64_t, visit*> visits_;  // the oldest first
+  std::map<std::string, std::size_t> clients_at_;  // by the host of their address
+  std::map<std::uint64_t, visit*> visits_;         // the oldest first
   std::uint64_t last_visit_ = 0;
   std::unique_ptr<rpc::timer> sweeper_;
   time_point wake_{};  // when the sweeper wakes

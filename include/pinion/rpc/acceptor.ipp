@@ -138,7 +138,29 @@ PINION_DECL awaitable<hello> acceptor::meet(std::unique_ptr<byte_stream>& stream
     stream = std::move(sealed);
     co_await both.shake_hands(options_.me.name);
   }
-  co_return co_await receive_guest(*stream, me_);
+  const std::function<void(const hello&)> admits = [this, peer = stream->peer()](const hello& theirs) {
+    expect_room(theirs, peer);
+  };
+  co_return co_await receive_guest(*stream, me_, admits);
+}
+
+namespace detail {
+
+inline std::string host_of(const std::string& address) {
+  return address.substr(0, address.rfind(':'));
+}
+
+}  // namespace detail
+
+PINION_DECL void acceptor::expect_room(const hello& theirs, const std::string& peer) const {
+  if (clients_.contains(theirs.channel)) return;  // its other lane
+  const std::string host = detail::host_of(peer);
+  const auto at = clients_at_.find(host);
+  const bool full = clients_.size() >= options_.clients;
+  if (!full && (at == clients_at_.end() || at->second < (options_.clients + 1) / 2)) return;
+  throw error(errc::resource_exhausted,
+              options_.me.name + " has " + std::to_string(full ? clients_.size() : at->second) + " clients" +
+                  (full ? "" : " from " + host) + ", and takes no more (server_config.limits.clients)");
 }
 
 PINION_DECL void acceptor::note(const std::string& peer, const error& why) {
@@ -151,6 +173,7 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
     c.who = std::make_shared<const guest>(
         guest{theirs.channel, theirs.from, theirs.incarnation, stream->peer(), theirs.address});
     c.heartbeat = theirs.heartbeat();
+    ++clients_at_[detail::host_of(c.who->address)];
     if (service_.came) service_.came(c.who);
   }
   auto& lane = c.lanes[theirs.lane == lane::control ? 1 : 0];
@@ -165,7 +188,8 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
   lane->start({.request = [this, who = c.who](const envelope& e,
                                               responder answer) { return request(e, std::move(answer), who); },
                .notice = [this, who = c.who](const envelope& e) { return service_.notice(e, who); },
-               .closed = closed});
+               .closed = closed,
+               .hold = [this, who = c.who](std::uint64_t bytes) { return hold(bytes, who); }});
   if (sweeper_ && net_.now() + 2 * c.heartbeat < wake_) sweeper_->cancel();
 }
 
@@ -175,11 +199,17 @@ PINION_DECL std::unique_ptr<incoming> acceptor::request(const envelope& e, respo
   return nullptr;
 }
 
+PINION_DECL std::shared_ptr<void> acceptor::hold(std::uint64_t bytes, const guest_ref& who) {
+  return service_.hold ? service_.hold(bytes, who) : nullptr;
+}
+
 PINION_DECL void acceptor::drop(std::uint64_t id, const error& why) {
   const auto at = clients_.find(id);
   if (at == clients_.end()) return;
   const client gone = std::move(at->second);
   clients_.erase(at);
+  const auto others = clients_at_.find(detail::host_of(gone.who->address));
+  if (--others->second == 0) clients_at_.erase(others);
   for (const auto& lane : gone.lanes)
     if (lane) lane->abandon(why);
   if (service_.gone) service_.gone(gone.who, why);

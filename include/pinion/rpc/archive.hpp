@@ -197,6 +197,16 @@ inline void load(reader& a, std::string& text) {
   a.spend(text.size());
 }
 
+// A text that is a name. A longer one than `longest` bytes is not read.
+struct short_text {
+  static constexpr std::size_t longest = std::size_t{64} << 10;
+  std::string& text;
+};
+inline void save(writer& a, const short_text& name) {
+  save(a, name.text);
+}
+void load(reader& a, short_text& name);
+
 // An element is made when its bytes are read, so a false count reserves no more memory than there are bytes.
 template <class T, class Allocator>
 void save(writer& a, const std::vector<T, Allocator>& all) {

@@ -65,6 +65,15 @@ PINION_DECL void payload_rooms::check() const {
   }
 }
 
+PINION_DECL void load(reader& a, short_text& name) {
+  const std::size_t bytes = a.take_count();
+  if (bytes > short_text::longest)
+    reader::refuse("a message holds a name of " + std::to_string(bytes) + " bytes; the limit is " +
+                   std::to_string(short_text::longest));
+  name.text = a.take(bytes);
+  a.spend(bytes);
+}
+
 PINION_DECL void reader::finish() const {
   if (left() > 0) refuse("a message has " + std::to_string(left()) + " bytes more than were expected");
   if (payload_left_ > 0) refuse("a message has " + std::to_string(payload_left_) + " bytes that belong to no tensor");

@@ -8,11 +8,12 @@
 //   3. Messages are read, opened and delivered in the network's thread, one after the other. An opener may refuse a
 //      message by throwing, which closes the connection with that reason.
 //   4. No memory is allocated for an announced length before it is checked, and a control part grows only as fast as it
-//      arrives. Of the payloads that arrive in pieces there are at most most_slots, and each piece is one of them that
-//      has not all its bytes.
+//      arrives, counted by connection_handlers::hold. Of the payloads that arrive in pieces there are at most
+//      most_slots, and each piece is one of them that has not all its bytes.
 //   5. A side with a backlog limit reads no further request while more than that waits to be sent; so what a peer does
-//      not take grows no further. Only a serving side has one, so two sides never wait for each other. Nothing that was
-//      asked for is refused because of it: one answer may be larger than the limit.
+//      not take grows no further. Only a serving side has one, so two sides never wait for each other. One answer may
+//      be larger than the limit. A peer over the limit that takes nothing for long is closed, whether it asks or not;
+//      meanwhile, or far beyond the limit, the answers to what it has asked before are replaced by a refusal.
 //   6. A connection on which nothing arrives holds no memory for what may arrive but `first_`.
 #pragma once
 
@@ -61,11 +62,13 @@ struct envelope {
   std::string* text = nullptr;  // the owner of `control`, from which the text may be moved
 };
 
-// The most bytes that may wait for a peer to take them, the memory of their messages counted; and how long such a peer
-// may take none of them before it is closed.
+// The most bytes that may wait for a peer to take them, the memory of their messages counted; how long a peer for which
+// more wait may take none of them before it is closed; and how many more may wait, since it has asked for them before.
+// A peer that takes none for a quarter of the patience gets no more of these.
 struct backlog_limit {
   std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   duration patience = std::chrono::seconds(10);
+  std::uint64_t asked_before = std::uint64_t{1} << 30;
 };
 
 class connection;
@@ -100,6 +103,9 @@ struct connection_handlers {
   std::function<std::unique_ptr<incoming>(const envelope&, responder)> request;
   std::function<std::unique_ptr<incoming>(const envelope&)> notice;
   std::function<void(const error&)> closed;  // called once
+  // Counts so many bytes of a control part that is arriving, while the result lives. Throws to refuse the message.
+  // Empty: they are not counted.
+  std::function<std::shared_ptr<void>(std::uint64_t bytes)> hold = {};
   // Turns the reason of closing into the error of pending requests
   std::function<error(const error&)> explain = [](const error& why) { return why; };
 };
@@ -170,24 +176,33 @@ class connection : public std::enable_shared_from_this<connection> {
 
   void send(frame_header header, rpc::message&& message, urgency when);
 
-  // Requires: the lock is held. The messages that are gone are added to `gone`.
+  // Requires, for the next four: the lock is held. The messages that are gone are added to `gone`.
   bool all_written_now(outbox::messages& gone);
+  void watch_if_crowded();
+  bool has_backlog() const { return out_.cost() > backlog_limit_.most; }
+  bool takes_no_more() const;
+  error why_crowded(const std::string& then) const;
   void count_written(std::size_t bytes);
   awaitable<void> write(std::shared_ptr<connection> self);
+  // Closes the connection if more waits than may, and the peer takes none of it for long. Ends when less waits.
+  awaitable<void> watch(std::shared_ptr<connection> self);
 
   // ---- in
 
   awaitable<void> read(std::shared_ptr<connection> self);
   awaitable<void> read_frame();
   awaitable<frame_header> read_header();
-  awaitable<std::string> read_control(std::uint64_t bytes);
+  // Fails, when all of it was passed over, if it is not to be held.
+  awaitable<outcome<std::string>> read_control(std::uint64_t bytes);
+  // Refuses a message whose control part was not held. Throws unless it is a request.
+  void refuse(const frame_header& h, const error& why);
   // Reads the next bytes of a payload.
   awaitable<void> read_payload(arriving& a, std::uint64_t bytes);
   void take_payload(arriving& a, std::uint64_t bytes);
   awaitable<void> read_piece(const frame_header& h);
 
   bool is_crowded() const;
-  // Waits until half of what may wait for the peer is gone. Throws resource_exhausted if it takes none of it for long.
+  // Waits until half of what may wait for the peer is gone.
   awaitable<void> await_room();
 
   // Reads exactly `into`. Small reads are served from a buffer, so that many of them cost one system call; the rest of
@@ -199,7 +214,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
   // Opens a message in its place among those that arrive. An answer that cannot be read, or that arrives incomplete,
   // also fails its request; one that no request waits for is passed over.
-  arriving& begin(const frame_header& h, std::string& control);
+  void begin(arriving& a, const frame_header& h, std::string& control);
   arriving& place_of(const frame_header& h);
   static std::unique_ptr<incoming> checked(std::unique_ptr<incoming> message, const frame_header& h);
   void fail_asker(arriving& a, const std::string& control);
@@ -228,15 +243,17 @@ class connection : public std::enable_shared_from_this<connection> {
   std::array<std::byte, 512> first_;   // small enough to be had by every connection, and enough for most messages
   network::inbox inbox_;               // borrowed while there is more
   bool over_ = false;
-  bool refusing_ = false;             // it is this side that ends the connection, if what is being done throws
-  std::unique_ptr<rpc::timer> room_;  // set while await_room() waits
-  std::uint64_t taken_ = 0;           // bytes that the stream has taken from write()
-  arriving whole_;                    // the message whose payload follows at once
+  bool refusing_ = false;              // it is this side that ends the connection, if what is being done throws
+  std::unique_ptr<rpc::timer> room_;   // set while await_room() waits
+  std::unique_ptr<rpc::timer> watch_;  // set while watch() waits
+  arriving whole_;                     // the message whose payload follows at once
   std::map<std::uint16_t, arriving> in_pieces_;  // those whose payloads come in pieces, by their slots
 
   mutable std::mutex mutex_;  // never held while a handler is called
   outbox out_;
   bool writing_ = false;
+  bool watched_ = false;  // does watch() run?
+  time_point moved_{};    // when the stream last took bytes from write(), or more began to wait than may
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, reply_handler> waiting_;
   shared_error closed_;

@@ -67,11 +67,50 @@ PINION_DECL void connection::send(frame_header header, rpc::message&& message, u
   std::lock_guard hold(mutex_);
   if (closed_) return;
   traffic::add(traffic_->messages_sent);
+  if (header.kind == frame_kind::reply && takes_no_more()) {
+    header.kind = frame_kind::failure;
+    message = encode_failure(why_crowded("and it asked for more before"));
+  }
+  if (!has_backlog()) moved_ = net_.now();
   out_.add(header, std::move(message));
-  if (writing_) return;  // the thread that is writing will send it
+  if (writing_) return watch_if_crowded();  // the thread that is writing will send it
   if (when == urgency::now && all_written_now(gone)) return;
   writing_ = true;
+  watch_if_crowded();
   net_.post([self = shared_from_this()] { self->net_.spawn(self->write(self)); });
+}
+
+PINION_DECL bool connection::takes_no_more() const {
+  if (!has_backlog()) return false;
+  return out_.cost() - backlog_limit_.most > backlog_limit_.asked_before ||
+         net_.now() - moved_ > backlog_limit_.patience / 4;
+}
+
+PINION_DECL error connection::why_crowded(const std::string& then) const {
+  return error(errc::resource_exhausted, "more than " + std::to_string(backlog_limit_.most) +
+                                             " bytes wait for the client (limits.bytes_waiting), " + then);
+}
+
+PINION_DECL void connection::watch_if_crowded() {
+  if (!has_backlog() || std::exchange(watched_, true)) return;
+  net_.post([self = shared_from_this()] { self->net_.spawn(self->watch(self)); });
+}
+
+PINION_DECL awaitable<void> connection::watch([[maybe_unused]] std::shared_ptr<connection> self) {
+  watch_ = net_.make_timer();
+  for (;;) {
+    time_point until;
+    {
+      std::lock_guard hold(mutex_);
+      if (!(watched_ = !closed_ && has_backlog())) break;
+      until = moved_ + backlog_limit_.patience;
+    }
+    if (net_.now() >= until)
+      close_now(why_crowded("and it takes none of them"), true);
+    else
+      co_await watch_->wait_until(until);
+  }
+  watch_ = nullptr;
 }
 
 PINION_DECL bool connection::all_written_now(outbox::messages& gone) {
@@ -126,6 +165,7 @@ PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<c
       {
         std::lock_guard hold(mutex_);
         gone = closed_ ? out_.clear() : out_.written(bytes);
+        moved_ = net_.now();
         parts = out_.next();
         writing_ = !parts.empty();
       }
@@ -135,7 +175,6 @@ PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<c
       bytes = asio::buffer_size(parts);
       co_await stream_->write(parts);
       count_written(bytes + out_.shared());
-      taken_ += bytes;
     }
   } catch (...) {
     written = current_error();
@@ -167,9 +206,13 @@ PINION_DECL awaitable<void> connection::read_frame() {
   check(h, limits_);
   refusing_ = false;
   if (h.kind == frame_kind::piece) co_return co_await read_piece(h);
-  std::string control = co_await read_control(h.control);
+  outcome<std::string> control = co_await read_control(h.control);
   refusing_ = true;
-  arriving& a = begin(h, control);
+  arriving& a = place_of(h);
+  if (control)
+    begin(a, h, control.value());
+  else
+    refuse(h, *control.failure());
   refusing_ = false;
   if (h.slot != 0) co_return;
   co_await read_payload(a, h.payload);
@@ -252,16 +295,32 @@ PINION_DECL void connection::deliver(arriving& a, std::uint16_t slot) {
   refusing_ = false;
 }
 
-PINION_DECL awaitable<std::string> connection::read_control(std::uint64_t bytes) {
+PINION_DECL awaitable<outcome<std::string>> connection::read_control(std::uint64_t bytes) {
+  constexpr std::uint64_t first = std::uint64_t{64} << 10, most = std::uint64_t{1} << 20;
   std::string control;
+  std::shared_ptr<void> held;  // not by messages that have one step
   while (bytes > 0) {
-    const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, std::uint64_t{1} << 20));
     const std::size_t at = control.size();
+    const auto step = static_cast<std::size_t>(std::min({bytes, most, std::max<std::uint64_t>(first, at)}));
+    const auto counted = outcome_of([&] {
+      held = nullptr;  // all of it is counted anew
+      if (at > 0 && handlers_.hold) held = handlers_.hold(at + step);
+    });
+    if (!counted) {
+      std::string().swap(control);  // frees it
+      co_await skip(bytes);
+      co_return *counted.failure();
+    }
     control.resize(at + step);
     co_await fill({reinterpret_cast<std::byte*>(control.data()) + at, step});
     bytes -= step;
   }
   co_return control;
+}
+
+PINION_DECL void connection::refuse(const frame_header& h, const error& why) {
+  if (h.kind != frame_kind::request) throw error(why);
+  responder(weak_from_this(), h.id).fail(why);
 }
 
 PINION_DECL std::uint64_t connection::backlog() const {
@@ -277,17 +336,9 @@ PINION_DECL bool connection::is_crowded() const {
 
 PINION_DECL awaitable<void> connection::await_room() {
   room_ = net_.make_timer();
-  auto taken = taken_;
-  auto since = net_.now();
   while (is_crowded() && !over_) {
     forgive();  // the peer may be talking, and it is this side that does not listen
     co_await room_->wait_until(net_.now() + backlog_limit_.patience / 4);
-    if (std::exchange(taken, taken_) != taken_) since = net_.now();
-    if (net_.now() - since < backlog_limit_.patience) continue;
-    refusing_ = true;
-    throw error(errc::resource_exhausted,
-                "more than " + std::to_string(backlog_limit_.most) +
-                    " bytes wait for the client (limits.bytes_waiting), and it takes none of them");
   }
   forgive();
   room_ = nullptr;
@@ -342,9 +393,7 @@ PINION_DECL void connection::heard(std::size_t n) {
   heard_.store(net_.now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-PINION_DECL connection::arriving& connection::begin(const frame_header& h, std::string& control) {
-  arriving& a = place_of(h);
-  a.left = h.payload;
+PINION_DECL void connection::begin(arriving& a, const frame_header& h, std::string& control) {
   const envelope e{h.method, control, h.payload, &control};
   switch (h.kind) {
     case frame_kind::request: a.message = checked(handlers_.request(e, responder(weak_from_this(), h.id)), h); break;
@@ -359,16 +408,19 @@ PINION_DECL connection::arriving& connection::begin(const frame_header& h, std::
     case frame_kind::goodbye: throw decode_failure(control);
     default: throw error(errc::data_loss, "a second handshake on one connection");
   }
-  return a;
 }
 
 PINION_DECL connection::arriving& connection::place_of(const frame_header& h) {
-  if (h.slot == 0) return whole_;
+  if (h.slot == 0) {
+    whole_.left = h.payload;
+    return whole_;
+  }
   if (h.payload == 0) throw error(errc::data_loss, "a message without a payload announces pieces of one");
   const auto [at, is_new] = in_pieces_.try_emplace(h.slot);
   if (!is_new)
     throw error(errc::data_loss, "a message in pieces begins in the slot of another, of which " +
                                      std::to_string(at->second.left) + " bytes are left");
+  at->second.left = h.payload;
   return at->second;
 }
 
@@ -409,6 +461,7 @@ PINION_DECL void connection::close_now(const error& why, bool tell) {
   }
   over_ = true;
   if (room_) room_->cancel();
+  if (watch_) watch_->cancel();
   const auto handlers = std::exchange(handlers_, {});  // releases the owner of this connection
   const auto whole = std::exchange(whole_.asker, std::nullopt);
   if (whole) whole->failed(handlers.explain(why));

@@ -21,6 +21,7 @@
 // is none of the other.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <pinion/base/config.hpp>
@@ -88,8 +89,9 @@ void check_nonce(const std::string& theirs, const std::string& who);
 // Performs the client's side. Throws the server's refusal, or the reason why this side refuses the server.
 awaitable<welcome> greet(byte_stream& stream, hello mine, identity me, std::string address);
 
-// Performs the server's side. If it refuses, it tells the client why and then throws.
-awaitable<hello> receive_guest(byte_stream& stream, identity me);
+// Performs the server's side. If it refuses, it tells the client why and then throws. A client that has proven itself
+// is shown to `admits`, which throws to refuse it and outlives the call; an empty one admits any.
+awaitable<hello> receive_guest(byte_stream& stream, identity me, const std::function<void(const hello&)>& admits);
 
 }}}  // namespace pinion::v0::rpc
 

@@ -26,15 +26,22 @@ struct open_file {
   const int number;
 };
 
-inline void check_readers(int file, const std::string& path, const std::string& what) {
+// Throws unless nobody but those who may has been able to read the file, or to write it.
+inline void check_access(int file, const std::string& path, const std::string& what, readers allowed) {
   struct stat about {};
-  if (::fstat(file, &about) != 0) throw error(errc::invalid_argument, what + " '" + path + "' has no permissions");
+  const std::string named = what + " '" + path + "'";
+  if (::fstat(file, &about) != 0) throw error(errc::invalid_argument, named + " has no permissions");
   const auto mode = static_cast<unsigned>(about.st_mode & 0777);
-  if ((mode & 077) == 0) return;
+  const bool secret = allowed == readers::owner;
+  if (secret && about.st_uid != ::geteuid() && about.st_uid != 0)
+    throw error(errc::failed_precondition, named + " belongs to another user of this machine (number " +
+                                               std::to_string(about.st_uid) + "), who may read and change it");
+  if ((mode & (secret ? 077U : 022U)) == 0) return;
   std::array<char, 8> octal{};
   std::snprintf(octal.data(), octal.size(), "%03o", mode);
-  throw error(errc::failed_precondition, what + " '" + path + "' is open to other users of this machine (mode " +
-                                             octal.data() + "); chmod 600 makes it a secret");
+  throw error(errc::failed_precondition,
+              named + (secret ? " is open to other users of this machine (mode " : " may be changed by others (mode ") +
+                  octal.data() + (secret ? "); chmod 600 makes it a secret" : "); chmod go-w ends that"));
 }
 
 inline std::string read_whole(int file, const std::string& path, const std::string& what) {
@@ -58,7 +65,7 @@ PINION_DECL std::string read_credential(const std::string& path, const std::stri
   if (file.number < 0)
     throw error(errno == ENOENT ? errc::not_found : errc::invalid_argument,
                 what + " '" + path + "' cannot be opened: " + std::strerror(errno));
-  if (allowed == readers::owner) detail::check_readers(file.number, path, what);
+  detail::check_access(file.number, path, what, allowed);
   return detail::read_whole(file.number, path, what);
 }
 

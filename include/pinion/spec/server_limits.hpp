@@ -17,7 +17,8 @@ namespace pinion { inline namespace v0 {
 struct server_limits {
   int sessions = 64;  // open sessions of one client
   // Bytes of answers that wait for one client to take them. Beyond it the server reads no further request of that
-  // client, and closes it if it takes none of them for ten seconds. A single answer may be larger.
+  // client, and closes it if it takes none of them for ten seconds. A single answer may be larger. An answer that was
+  // asked for before is refused if 1 GiB more waits, or if the client has taken nothing for a quarter of that time.
   std::uint64_t bytes_waiting = std::uint64_t{64} << 20;
   std::int64_t nodes = std::int64_t{1} << 20;             // nodes in the graph of one session
   int threads = 64;                                       // threads in which calls of clients wait for other tasks
@@ -31,6 +32,11 @@ struct server_limits {
   int runs_of_all = 65536;                                        // steps of all clients that run or wait
   std::uint64_t session_bytes_of_all = std::uint64_t{32} << 30;   // memory of the graphs and the steps of all sessions
   std::uint64_t bytes_received_of_all = std::uint64_t{16} << 30;  // bytes of all clients' requests
+  int clients = 4096;  // clients at a time, and half of them from one address; no more than there are descriptors for
+  // Bytes of values of all tasks for runs that have not begun, a quarter of them of one task.
+  std::uint64_t early_bytes = std::uint64_t{1} << 30;
+  // Bytes of values that wait until one task asks for them. The run of a value too much fails.
+  std::uint64_t bytes_offered = std::uint64_t{8} << 30;
 };
 
 }}  // namespace pinion::v0

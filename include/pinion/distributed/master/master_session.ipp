@@ -315,7 +315,9 @@ PINION_DECL std::shared_ptr<session_run> master_session::enter(std::uint64_t num
   };
   const auto tell = [self = shared_from_this()](std::vector<std::string> notices) {
     std::lock_guard held(self->mutex_);
-    self->notices_.insert(self->notices_.end(), notices.begin(), notices.end());
+    constexpr std::size_t most = 256, longest = 4096;  // until the client takes them; workers say fewer, and shorter
+    for (std::string& one : notices)
+      if (self->notices_.size() < most && one.size() <= longest) self->notices_.push_back(std::move(one));
   };
   return running_[run] = std::make_shared<session_run>(s_, step, run_id{name(), run}, owner_.client, leave, tell, done);
 }

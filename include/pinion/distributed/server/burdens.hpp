@@ -24,6 +24,8 @@ class burdens {
   // Counts a message of so many bytes. Throws resource_exhausted if the client sends, or all send, more than is worked
   // off.
   share of_message(std::uint64_t client, std::uint64_t bytes);
+  // Counts a message that is not looked into. Throws also if its payload alone takes more memory than a session may.
+  share of_unread(std::uint64_t client, std::uint64_t control, std::uint64_t payload);
   // Counts a run. Throws resource_exhausted for one too many.
   share of_run(std::uint64_t client);
   // Counts a run for a task, whose master runs the steps of many clients: those of all clients limit it.

@@ -34,6 +34,14 @@ PINION_DECL burdens::share burdens::of_message(std::uint64_t client, std::uint64
   });
 }
 
+PINION_DECL burdens::share burdens::of_unread(std::uint64_t client, std::uint64_t control, std::uint64_t payload) {
+  if (payload > limits_.session_bytes)
+    throw error(errc::resource_exhausted,
+                "a message of " + std::to_string(payload) + " bytes, where a session takes at most " +
+                    std::to_string(limits_.session_bytes) + " in " + task_ + " (server_config.limits.session_bytes)");
+  return of_message(client, control + payload);
+}
+
 PINION_DECL std::uint64_t burdens::bytes() const {
   return all_->bytes.load(std::memory_order_relaxed);
 }

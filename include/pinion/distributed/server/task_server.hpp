@@ -78,9 +78,10 @@ class task_server {
     rpc::method method;
     handler handle;
     bool may_be_long = false;  // is it opened by the builders, or by code that looks before it takes?
+    bool has_payload = false;
   };
   // Finds the entry of a message; null where it is not known. Throws data_loss, which closes the connection, for a long
-  // message of a kind that is read on arrival.
+  // message of a kind that is read on arrival, and for a payload where none belongs.
   static const entry* find(std::span<const entry> all, const rpc::envelope& e);
 
   opened request(const delivery& d);
@@ -140,29 +141,48 @@ class task_server {
   static opened on(const delivery& d, Body body) {
     return rpc::receive<M>(d.envelope, [answer = d.answer, body](M&& m) { reply_with(answer, std::move(m), body); });
   }
+  // A message that has come and is not yet read, and its share of its client's bytes.
+  template <class M>
+  struct unread {
+    answer_ref answer;
+    burdens::share held;
+    rpc::sealed<M> sealed = {};
+  };
+  // Receives a message for `then`, which gets it unread.
+  template <class M, class Then>
+  opened whole(const delivery& d, Then then) {
+    const auto mail = std::make_shared<unread<M>>(unread<M>{d.answer, nullptr});
+    if (!welcome(d, [&] {
+          mail->held = burdens_.of_unread(d.guest->channel, d.envelope.control.size(), d.envelope.payload);
+        }))
+      return nullptr;  // its payload is passed over
+    return rpc::receive_sealed<M>(d.envelope, [mail, then](rpc::sealed<M>&& sealed) {
+      mail->sealed = std::move(sealed);
+      then(mail);
+    });
+  }
+  // Reads a message, and hands it to the body with the memory that it takes, as estimated, and with its share. A
+  // message that cannot be read closes its connection, as one that is read on arrival does; one that takes too much
+  // memory is refused.
+  template <class M, class Body>
+  void read(unread<M>& mail, const Body& body) {
+    std::optional<M> message;
+    try {
+      message = mail.sealed.open(limits_.session_bytes);
+    } catch (...) {
+      return refuse_unread(mail.answer, current_error());
+    }
+    const std::uint64_t memory = mail.sealed.memory();
+    mail.sealed = {};
+    or_fail(mail.answer, [&] { body(std::move(*message), memory, std::move(mail.held)); });
+  }
   // Receives a message that may be large, or may follow a large one. The builders read and handle it, in the order in
-  // which its client sent it, so that the network's thread does not. A message that cannot be read closes its
-  // connection, as one that is read on arrival does; one that takes too much memory is refused. The body also gets the
-  // memory that the message takes, as estimated.
+  // which its client sent it, so that the network's thread does not.
   template <class M, class Body>
   opened in_turn(const delivery& d, Body body) {
-    burdens::share held;
-    if (!welcome(d, [&] { held = hold_unread(d); })) return nullptr;  // its payload is passed over
-    const auto take = [this, answer = d.answer, guest = d.guest, held, body](rpc::sealed<M>&& unread) {
-      auto letter = std::make_shared<rpc::sealed<M>>(std::move(unread));
-      builders_.add(guest->channel, [this, answer, held, body, letter] {
-        std::optional<M> message;
-        try {
-          message = letter->open(limits_.session_bytes);
-        } catch (...) {
-          return refuse_unread(answer, current_error());
-        }
-        const std::uint64_t memory = letter->memory();
-        *letter = {};
-        or_fail(answer, [&] { body(std::move(*message), memory); });
-      });
-    };
-    return rpc::receive_sealed<M>(d.envelope, take);
+    return whole<M>(d, [this, client = d.guest->channel, body](const std::shared_ptr<unread<M>>& mail) {
+      builders_.add(client, [this, mail, body] { read(*mail, body); });
+    });
   }
   void refuse_unread(const answer_ref& answer, const error& why) const;
   // Does what looks a request up before its payload is taken. Refuses the request, and returns false, if that throws.
@@ -185,14 +205,15 @@ class task_server {
   // Counts the bytes of a message towards those that its client has sent and that are not worked off. Throws
   // resource_exhausted for a client that sends more than is read.
   burdens::share hold(const delivery& d);
-  // Counts a message that is not looked into. Throws also if its payload alone takes more memory than a session may.
-  burdens::share hold_unread(const delivery& d);
-  // Receives a call that may wait for other tasks: it begins in turn, then runs in a thread of its own.
+  // Receives a call that may wait for other tasks: it begins in turn, then is read and runs in a thread of its own. It
+  // counts among the bytes of its client as long as it waits for that thread, or for them.
   template <class M, class Body>
   opened waiting(const delivery& d, Body body) {
-    return in_turn<M>(d, [this, answer = d.answer, client = d.guest->channel, body](M&& m, std::uint64_t) {
-      auto kept = std::make_shared<M>(std::move(m));
-      calls_.begin(client, [answer, body, kept] { reply_with(answer, std::move(*kept), body); });
+    return whole<M>(d, [this, client = d.guest->channel, body](const std::shared_ptr<unread<M>>& mail) {
+      const auto call = [this, mail, body] {
+        read(*mail, [&](M&& m, std::uint64_t, const burdens::share&) { reply_with(mail->answer, std::move(m), body); });
+      };
+      builders_.add(client, [this, client, mail, call] { or_fail(mail->answer, [&] { calls_.begin(client, call); }); });
     });
   }
 

@@ -30,9 +30,7 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       threads_(threads ? *threads : threads_of(cluster, job_, options)),
       task_(task_options_of(options, me_.name, threads_)),
       peers_(*net_, cluster, way_options_of(options, me_, traffic_, address_)),
-      exchange_(
-          *net_, me_.name, peers_, task_.pool,
-          {.credit = options.config.credit, .early = static_cast<std::size_t>(options.config.limits.early_values)}),
+      exchange_(*net_, me_.name, peers_, task_.pool, exchange_options_of(options.config)),
       worker_(*net_, me_.name, task_, exchange_, builders_, alarms_, options.config.limits),
       elastic_(options.config.elastic),
       grace_(options.config.grace),
@@ -108,7 +106,8 @@ PINION_DECL rpc::service task_server::service() {
                 return notice({e, from, {}});
               },
           .came = [this](const rpc::guest_ref& who) { came(who); },
-          .gone = [this](const rpc::guest_ref& who, const error& why) { gone(who, why); }};
+          .gone = [this](const rpc::guest_ref& who, const error& why) { gone(who, why); },
+          .hold = [this](auto bytes, const auto& who) { return burdens_.of_message(who->channel, bytes); }};
 }
 
 PINION_DECL task_server::opened task_server::request(const delivery& d) {
@@ -117,18 +116,18 @@ PINION_DECL task_server::opened task_server::request(const delivery& d) {
       {shutdown_request::method, &task_server::shut_down},
       {libraries_request::method, &task_server::tell_libraries},
       {report_request::method, &task_server::tell_all},
-      {register_step::method, &task_server::keep_step, true},
+      {register_step::method, &task_server::keep_step, true, true},
       {run_step::method, &task_server::run_kept},
       {progress_request::method, &task_server::tell_progress},
       {reset_containers::method, &task_server::reset_here},
       {pull_value::method, &task_server::send_value},
       {open_session::method, &task_server::open},
-      {extend_graph::method, &task_server::extend, true},
+      {extend_graph::method, &task_server::extend, true, true},
       {prepare_step::method, &task_server::prepare, true},
       {plan_step::method, &task_server::plan, true},
       {list_request::method, &task_server::list_devices},
       {reset_request::method, &task_server::reset_cluster},
-      {run_prepared::method, &task_server::run, true},
+      {run_prepared::method, &task_server::run, true, true},
   };
   if (const entry* const known = find(requests, d.envelope)) return (this->*known->handle)(d);
   d.answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(d.envelope.method)));
@@ -143,6 +142,9 @@ PINION_DECL const task_server::entry* task_server::find(std::span<const entry> a
     throw error(errc::data_loss, "a message of method " + std::to_string(e.method) + " has " +
                                      std::to_string(e.control.size()) + " bytes of control; the limit is " +
                                      std::to_string(longest));
+  if (!known->has_payload && e.payload > 0)
+    throw error(errc::data_loss, "a message of method " + std::to_string(e.method) + " has " +
+                                     std::to_string(e.payload) + " bytes of payload, and takes none");
   return &*known;
 }
 
@@ -172,10 +174,11 @@ PINION_DECL task_server::opened task_server::tell_all(const delivery& d) {
 
 PINION_DECL task_server::opened task_server::keep_step(const delivery& d) {
   if (!welcome(d, [&] { worker_.expect_of(party_of(d.guest), beginning_of<session_id>(d)); })) return nullptr;
-  return in_turn<register_step>(d, [this, answer = d.answer, from = d.guest](register_step&& r, std::uint64_t memory) {
-    worker_.register_step(party_of(from), std::move(r), memory,
-                          [answer](const outcome<>& how) { settle(answer, how); });
-  });
+  return in_turn<register_step>(
+      d, [this, answer = d.answer, from = d.guest](register_step&& r, std::uint64_t memory, burdens::share held) {
+        worker_.register_step(party_of(from), std::move(r), memory,
+                              [answer, held = std::move(held)](const outcome<>& how) { settle(answer, how); });
+      });
 }
 
 PINION_DECL task_server::opened task_server::run_kept(const delivery& d) {
@@ -219,12 +222,13 @@ PINION_DECL task_server::opened task_server::open(const delivery& d) {
 
 PINION_DECL task_server::opened task_server::extend(const delivery& d) {
   if (!welcome(d, [&] { master_->find(beginning_of<std::uint64_t>(d), d.guest->channel); })) return nullptr;
-  return in_turn<extend_graph>(d, [this, answer = d.answer, from = d.guest](extend_graph&& x, std::uint64_t memory) {
-    reply_with(answer, std::move(x), [this, from, memory](extend_graph&& more) {
-      master_->find(more.session, from->channel)->extend(std::move(more.delta), memory);
-      return nothing{};
-    });
-  });
+  return in_turn<extend_graph>(
+      d, [this, answer = d.answer, from = d.guest](extend_graph&& x, std::uint64_t memory, const burdens::share&) {
+        reply_with(answer, std::move(x), [this, from, memory](extend_graph&& more) {
+          master_->find(more.session, from->channel)->extend(std::move(more.delta), memory);
+          return nothing{};
+        });
+      });
 }
 
 PINION_DECL task_server::opened task_server::prepare(const delivery& d) {
@@ -281,26 +285,31 @@ PINION_DECL task_server::opened task_server::run_long(const delivery& d) {
   rpc::reader in(d.envelope.control, d.envelope.payload);
   in(session, step);
   master_->find(session, d.guest->channel)->expect_feeds(step, d.envelope.payload);
-  return in_turn<run_prepared>(d, [this, answer = d.answer, from = d.guest,
-                                   counted = burdens_.of_run(d.guest->channel)](run_prepared&& r, std::uint64_t) {
-    begin_run({.session = master_->find(r.session, from->channel),
-               .step = r.step,
-               .client = from->channel,
-               .patience_ms = r.patience_ms,
-               .feeds = std::move(r.feeds),
-               .trace = r.trace,
-               .answer = answer,
-               .counted = counted});
-  });
+  return in_turn<run_prepared>(d,
+                               [this, answer = d.answer, from = d.guest, counted = burdens_.of_run(d.guest->channel)](
+                                   run_prepared&& r, std::uint64_t, burdens::share held) {
+                                 begin_run({.session = master_->find(r.session, from->channel),
+                                            .step = r.step,
+                                            .client = from->channel,
+                                            .patience_ms = r.patience_ms,
+                                            .feeds = std::move(r.feeds),
+                                            .trace = r.trace,
+                                            .answer = answer,
+                                            .counted = counted,
+                                            .held = std::move(held)});
+                               });
 }
 
 // ---- notices
 
 PINION_DECL task_server::opened task_server::notice(const delivery& d) {
   static constexpr entry notices[] = {
-      {push_value::method, &task_server::take_value, true}, {announce_value::method, &task_server::hear_of_value},
-      {return_credit::method, &task_server::take_credit},   {cancel_run::method, &task_server::cancel},
-      {forget_session::method, &task_server::forget},       {cancel_runs::method, &task_server::cancel_session},
+      {push_value::method, &task_server::take_value, true, true},
+      {announce_value::method, &task_server::hear_of_value},
+      {return_credit::method, &task_server::take_credit},
+      {cancel_run::method, &task_server::cancel},
+      {forget_session::method, &task_server::forget},
+      {cancel_runs::method, &task_server::cancel_session},
       {close_session::method, &task_server::close},
   };
   if (const entry* const known = find(notices, d.envelope)) return (this->*known->handle)(d);
@@ -383,15 +392,6 @@ PINION_DECL void task_server::refuse_unread(const answer_ref& answer, const erro
 
 PINION_DECL burdens::share task_server::hold(const delivery& d) {
   return burdens_.of_message(d.guest->channel, d.envelope.control.size() + d.envelope.payload);
-}
-
-PINION_DECL burdens::share task_server::hold_unread(const delivery& d) {
-  if (d.envelope.payload > limits_.session_bytes)
-    throw error(errc::resource_exhausted, "a message of " + std::to_string(d.envelope.payload) +
-                                              " bytes, where a session takes at most " +
-                                              std::to_string(limits_.session_bytes) + " in " + me_.name +
-                                              " (server_config.limits.session_bytes)");
-  return hold(d);
 }
 
 PINION_DECL void task_server::begin_run(client_run&& r) {

@@ -7,6 +7,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/server/options.hpp>
 #include <pinion/distributed/wire/peers.hpp>
+#include <pinion/distributed/worker/exchange.hpp>
 #include <pinion/distributed/worker/recent_failures.hpp>
 #include <pinion/rpc/acceptor.hpp>
 #include <pinion/rpc/channel.hpp>
@@ -32,10 +33,11 @@ server_threads threads_of(const cluster_spec& cluster, const std::string& job, c
 // Listens on an address. Throws failed_precondition where others can reach it, and the server shows no credentials.
 std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const std::string& where, const rpc::credentials& shows);
 
-// The options of the parts of a server: its devices, its ways to other tasks, and its door for clients. The log and
-// `failures` tell of those whom the door refuses.
+// The options of the parts of a server: its devices, its exchange, its ways to other tasks, and its door for clients.
+// The log and `failures` tell of those whom the door refuses.
 runtime::task_options task_options_of(const server_options& options, const std::string& name,
                                       const server_threads& threads);
+exchange_options exchange_options_of(const server_config& config);
 rpc::channel_options way_options_of(const server_options& options, const rpc::identity& me,
                                     std::shared_ptr<rpc::traffic> traffic, std::string reached_at);
 rpc::acceptor_options door_options_of(const server_options& options, const rpc::identity& me,

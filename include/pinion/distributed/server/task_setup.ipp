@@ -1,6 +1,8 @@
 // Bodies of <pinion/distributed/server/task_setup.hpp>.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -36,6 +38,15 @@ inline int tasks_beside(const cluster_spec& cluster, const std::string& its_job,
   return n;
 }
 
+// The number of clients that a task takes: no more than it has descriptors for, of which each client takes two.
+inline std::size_t clients_of(const server_limits& limits) {
+  constexpr rlim_t of_others = 128;
+  rlimit open{};
+  const auto wanted = static_cast<rlim_t>(std::max(limits.clients, 1));
+  if (::getrlimit(RLIMIT_NOFILE, &open) != 0 || open.rlim_cur == RLIM_INFINITY) return wanted;
+  return std::min(wanted, open.rlim_cur > of_others + 2 ? (open.rlim_cur - of_others) / 2 : 1);
+}
+
 }  // namespace detail
 
 PINION_DECL server_threads threads_of(const cluster_spec& cluster, const std::string& job,
@@ -68,6 +79,13 @@ PINION_DECL runtime::task_options task_options_of(const server_options& options,
           .spare_threads = options.config.limits.threads};
 }
 
+PINION_DECL exchange_options exchange_options_of(const server_config& config) {
+  return {.credit = config.credit,
+          .early = static_cast<std::size_t>(config.limits.early_values),
+          .early_bytes = config.limits.early_bytes,
+          .offered = config.limits.bytes_offered};
+}
+
 PINION_DECL rpc::channel_options way_options_of(const server_options& options, const rpc::identity& me,
                                                 std::shared_ptr<rpc::traffic> traffic, std::string reached_at) {
   const auto beat = options.config.heartbeat;
@@ -86,6 +104,7 @@ PINION_DECL rpc::acceptor_options door_options_of(const server_options& options,
                                                   std::shared_ptr<rpc::traffic> traffic,
                                                   std::shared_ptr<recent_failures> failures) {
   return {.me = me,
+          .clients = detail::clients_of(options.config.limits),
           .allowed = {},
           .bytes_waiting = options.config.limits.bytes_waiting,
           .patience = std::max<rpc::duration>(std::chrono::seconds(10), 4 * options.config.heartbeat),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/distributed/report/limits.hpp>
 #include <pinion/distributed/report/task_report.hpp>
 #include <pinion/distributed/wire/values.hpp>
 
@@ -53,8 +54,7 @@ void serialize(A& a, traffic_counts& t) {
 }
 template <class A>
 void serialize(A& a, server_limits& l) {
-  a(l.sessions, l.bytes_waiting, l.nodes, l.threads, l.sessions_of_all, l.steps, l.runs, l.session_bytes,
-    l.bytes_received, l.early_values, l.runs_of_all, l.session_bytes_of_all, l.bytes_received_of_all);
+  distributed::for_each_limit(l, [&](const char*, auto& limit) { a(limit); });
 }
 template <class A>
 void serialize(A& a, task_report& t) {

@@ -2,23 +2,24 @@
 #pragma once
 
 #include <compare>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include <pinion/base/config.hpp>
+#include <pinion/rpc/archive.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
 // A session as workers know it: its number, which its master drew at random, and the task and life of that master. The
-// name tells who may speak for the session, so no other task can take the name first, or use it. A value.
+// name tells who may speak for the session, so no other task can take the name first, or use it. Tables of sessions and
+// runs are ordered, since a peer that chooses the parts of a name could choose what a hash makes of them. A value.
 struct session_id {
   std::string master;
   std::uint64_t incarnation = 0, number = 0;
 
   template <class A>
   void serialize(A& a) {
-    a(master, incarnation, number);
+    a(rpc::short_text{master}, incarnation, number);
   }
   auto operator<=>(const session_id&) const = default;
 };
@@ -33,12 +34,6 @@ struct run_id {
     a(session, count);
   }
   auto operator<=>(const run_id&) const = default;
-};
-
-// Numbers of sessions are random, so they need no further mixing.
-struct id_hash {
-  std::size_t operator()(const session_id& s) const { return static_cast<std::size_t>(s.number); }
-  std::size_t operator()(const run_id& r) const { return static_cast<std::size_t>(r.session.number + r.count); }
 };
 
 }}}  // namespace pinion::v0::distributed

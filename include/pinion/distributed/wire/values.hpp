@@ -26,15 +26,20 @@ namespace distributed {
 // limited, since peers can fill it; beyond the limit one placeholder is returned. Thread-safe.
 const char* lasting_name(std::string_view name);
 
-// A value on the way, as its message describes it: no memory is taken yet for the bytes that follow the message. A
-// value.
-struct described_value {
+// The beginning of a value on the way: whether there is one, and what it will be. A value.
+struct value_outline {
   bool there = false;
   pinion::dtype dtype{};
   pinion::shape shape = {};
+
+  std::uint64_t bytes() const;  // as any_tensor::bytes()
+};
+
+// A value on the way, as its message describes it: no memory is taken yet for the bytes that follow the message. A
+// value.
+struct described_value : value_outline {
   any_tensor text = {};  // the value itself, if it is of strings, which are a part of the description
 
-  std::uint64_t bytes() const;  // of the payload
   // Takes memory for the value, and adds the room for its bytes to `rooms`. Call it once.
   any_tensor make(rpc::payload_rooms& rooms);
 };
@@ -52,8 +57,9 @@ void save(rpc::writer& a, const any_tensor& t);
 void load(rpc::reader& a, any_tensor& t);
 
 namespace distributed {
-// Reads what describes an any_tensor.
+// Read what describes an any_tensor, and what that begins with.
 void load(rpc::reader& a, described_value& v);
+void load(rpc::reader& a, value_outline& v);
 }  // namespace distributed
 
 void save(rpc::writer& a, const device_spec& spec);

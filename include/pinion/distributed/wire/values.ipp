@@ -115,23 +115,28 @@ namespace distributed {
 
 inline constexpr std::uint64_t memory_of_tensor = 256;  // beside its elements
 
-PINION_DECL void load(rpc::reader& a, described_value& v) {
+PINION_DECL void load(rpc::reader& a, value_outline& v) {
   v = {};
   a(v.there);
   if (!v.there) return;
   a(v.dtype, v.shape);
   if (!v.shape.known()) rpc::reader::refuse("a message holds a tensor of shape " + to_string(v.shape));
+}
+
+PINION_DECL std::uint64_t value_outline::bytes() const {
+  return there ? static_cast<std::uint64_t>(shape.count()) * size_of(dtype) : 0;
+}
+
+PINION_DECL void load(rpc::reader& a, described_value& v) {
+  v = {};
+  load(a, static_cast<value_outline&>(v));
+  if (!v.there) return;
   if (v.dtype == dtype::string)
     v.text = pinion::detail::load_text(a, v.shape);
   else if (dtypes::plain.has(v.dtype))
     a.claim(v.bytes()), a.spend(v.bytes() + memory_of_tensor);
   else
     rpc::reader::refuse("a message holds a tensor of " + std::string(to_string(v.dtype)) + ", which is not sent");
-}
-
-PINION_DECL std::uint64_t described_value::bytes() const {
-  if (!there || dtype == pinion::dtype::string) return 0;
-  return static_cast<std::uint64_t>(shape.count()) * size_of(dtype);
 }
 
 PINION_DECL any_tensor described_value::make(rpc::payload_rooms& rooms) {

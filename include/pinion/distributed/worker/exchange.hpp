@@ -3,13 +3,17 @@
 // Invariants (numbers of protocol.md in brackets)
 //   1. Values pushed to a peer and not yet taken there are at most the credit; the rest waits here, announced. [V1, V2]
 //   2. A run that has ended leaves a tombstone, so that a late value is dropped. [V4]
-//   3. A value for a run that has not begun waits for it, but only for options.patience, and of one task wait no more
-//      than options.early. A run of which more would wait keeps none, and fails when it begins. [V5]
-//   4. Memory for a value is taken when its run wants a value of its key, dtype and shape, or has not begun. [V7]
+//   3. A value for a run that has not begun waits for it, but only for options.patience, and while its sender has a
+//      channel to this task. Of one sender wait no more than options.early, and a quarter of options.early_bytes. A run
+//      of which more would wait, or whose values are gone with their sender, keeps none, and fails when it begins.
+//      Senders are told apart by their life and host, so who takes the name of another counts for itself alone. [V5]
+//   4. Memory for a value is taken, and its strings are read, when its run has not begun, or wants a value of its key,
+//      dtype and shape. [V7]
 //   5. When the channel to a peer goes down, every run in which the peer takes part fails. When the one from a peer
-//   that
-//      lives is gone, those do that began before its next, and so do those that await a value and have seen none. The
-//      value may have been on the way, and its sender need not care: its part of the run may have ended with it. [F2]
+//      that lives is gone, those do that began before its next, and so do those that await a value and have seen none.
+//      The value may have been on the way, and its sender need not care: its part of the run may have ended with it.
+//      [F2]
+//   6. Of the values that wait here for one peer no more than options.offered bytes do: the run of another fails. [V8]
 #pragma once
 
 #include <deque>
@@ -28,6 +32,8 @@
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/wire/values.hpp>
+#include <pinion/distributed/worker/early_values.hpp>
+#include <pinion/distributed/worker/offers.hpp>
 #include <pinion/distributed/worker/remote_rendezvous.hpp>
 #include <pinion/graph/node.hpp>
 #include <pinion/rpc/acceptor.hpp>
@@ -37,10 +43,12 @@ namespace pinion { inline namespace v0 { namespace distributed {
 
 // The limits of an exchange.
 struct exchange_options {
-  std::uint64_t credit = std::uint64_t{4} << 20;      // most bytes pushed to one peer and not yet taken
-  rpc::duration patience = std::chrono::seconds(60);  // how long values wait for a run to begin
-  std::size_t tombstones = 1024;                      // number of ended runs of a session that are remembered
-  std::size_t early = 4096;                           // most values of one task for runs that have not begun
+  std::uint64_t credit = std::uint64_t{4} << 20;       // most bytes pushed to one peer and not yet taken
+  rpc::duration patience = std::chrono::seconds(60);   // how long values wait for a run to begin
+  std::size_t tombstones = 1024;                       // number of ended runs of a session that are remembered
+  std::size_t early = 4096;                            // most values of one sender for runs that have not begun
+  std::uint64_t early_bytes = std::uint64_t{1} << 30;  // most bytes of them; a quarter of these of one sender
+  std::uint64_t offered = std::uint64_t{8} << 30;      // most bytes that wait until one peer asks for them
 };
 
 // The peers of a run, each with its incarnation at the time when the step was made.
@@ -54,7 +62,13 @@ using awaited_values = std::map<std::string, std::optional<output_type>, std::le
 class exchange final : public value_carrier {
  public:
   exchange(rpc::network& net, std::string task, peers& others, thread_pool& pool, exchange_options options)
-      : net_(net), task_(std::move(task)), peers_(others), pool_(pool), options_(options) {}
+      : net_(net),
+        task_(std::move(task)),
+        peers_(others),
+        pool_(pool),
+        options_(options),
+        offers_(options.offered),
+        early_(task_, options.early, options.early_bytes) {}
 
   // ---- runs
 
@@ -113,13 +127,9 @@ class exchange final : public value_carrier {
     incarnations peers;
     std::function<void(const error&)> failed;
     std::shared_ptr<const awaited_values> awaited;  // null: everything
-    std::map<std::string, std::size_t> early;       // how many values came before it began, by task
+    early_values::shares early;                     // what came before it began
     bool has_lost = false;                          // a peer, and was told
-    std::string overrun_by;  // the task of which too many came: the run will not begin, and keeps none of them
-  };
-  // Counts of what a task has sent for runs that have not begun.
-  struct early_counts {
-    std::size_t values = 0, overrun = 0;  // values that wait, and runs of which too many would
+    std::optional<error> spoilt;                    // why it will not begin: it keeps no values then
   };
 
   // The tombstones of a session, the oldest first.
@@ -143,32 +153,30 @@ class exchange final : public value_carrier {
     std::atomic<std::uint64_t> held_{0}, due_{0};
   };
 
-  // Requires: the lock is held.
-  template <class Which>
-  void drop_offers(const Which& which) {
-    for (auto& [run, values] : offers_)
-      std::erase_if(values, [&, of = run](const auto& value) { return which(of, value.first); });
-    std::erase_if(offers_, [](const auto& offer) { return offer.second.empty(); });
-  }
   // Takes a value that waits here to be pulled; an empty one if it is not there.
   any_tensor take_offer(const run_id& run, const std::string& key);
-  // Requires, for the next six: the lock is held.
+  // The rendezvous of runs that were spoilt: their values are freed without the lock.
+  using spoilt_runs = std::vector<std::shared_ptr<remote_rendezvous>>;
+  static void free_values(const spoilt_runs& all);
+  // Requires, for the next eight: the lock is held.
   entry& expected(const run_id& run);
   bool is_buried(const run_id& run) const;
   void bury(const run_id& run);
-  // Counts a value for a run that has not begun. Returns false if its sender has sent too many: then the run will not
+  // Counts a value for a run that has not begun. Returns false if its sender has sent too much: then the run will not
   // begin. Throws resource_exhausted if that is so of too many runs.
-  bool may_wait(const std::string& sender, const run_id& run);
-  void forget_early(entry& r);
-  error too_early(const std::string& sender) const;
+  bool may_wait(const rpc::guest& from, const run_id& run, std::uint64_t bytes, spoilt_runs& spoilt);
+  void spoil(entry& r, const std::string& by, const error& why, std::uint64_t bytes, spoilt_runs& spoilt);
+  // Drops what one sender sent early, since it has gone, or has sent most of all.
+  void spoil_runs_of(const std::string& sender, const error& why, spoilt_runs& spoilt);
+  error too_much_offered(std::string_view to_task) const;
   // Throws the reason for which a run that has begun takes no such value from the peer; `is` is null for a value that
   // is announced.
-  static void expect_awaited(const entry& r, const std::string& key, const described_value* is, const rpc::guest& from);
+  static void expect_awaited(const entry& r, const std::string& key, const value_outline* is, const rpc::guest& from);
 
   // Returns the rendezvous for a value that arrives; null if the value is too late, or not the one that is awaited:
   // then its run fails.
-  std::shared_ptr<remote_rendezvous> meeting(const run_id& run, const std::string& key, const described_value* is,
-                                             const rpc::guest_ref& from);
+  std::shared_ptr<remote_rendezvous> meeting(const run_id& run, const std::string& key, const value_outline* is,
+                                             std::uint64_t bytes, const rpc::guest_ref& from);
   // The values that a run awaits; null: it awaits any.
   std::shared_ptr<const awaited_values> awaited_by(const run_id& run) const;
   entry take(const run_id& run);
@@ -183,6 +191,8 @@ class exchange final : public value_carrier {
         found.push_back(r.failed);
     return found;
   }
+  // Forgets a channel that is gone, and with the last of a sender what it sent early. Returns false if it is no task's.
+  bool forget_way(const rpc::guest& who, const error& why);
   // Fails the runs with a peer that began no later than `until`, and before the channel came that the peer has.
   void fail_runs_with(const std::string& peer, time_point until, const error& why);
   // Fails the runs that have awaited a value for some seconds without a channel by which it could come.
@@ -199,14 +209,15 @@ class exchange final : public value_carrier {
   const exchange_options options_;
 
   mutable std::mutex mutex_;
-  std::unordered_map<run_id, entry, id_hash> runs_;
-  std::unordered_map<run_id, std::map<std::string, any_tensor>, id_hash> offers_;
+  std::map<run_id, entry> runs_;
+  offers offers_;
   std::map<std::string, std::uint64_t> in_flight_;
   std::unordered_set<std::string> watched_;
   std::unordered_map<std::uint64_t, std::shared_ptr<account>> accounts_;  // by channel
   std::map<std::string, std::map<std::uint64_t, time_point>> ways_in_;    // since when tasks have their channels
-  std::unordered_map<session_id, graves, id_hash> buried_;
-  std::map<std::string, early_counts> early_;  // by task
+  std::map<session_id, graves> buried_;
+  std::map<std::string, int> channels_;  // of each sender
+  early_values early_;
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -15,17 +15,23 @@ inline std::string text_of(const std::optional<output_type>& type) {
 }
 
 // Throws unless a value is one of the type; nothing: a signal without a value.
-inline void expect_type(const std::string& key, const described_value& is, const std::optional<output_type>& type) {
+inline void expect_type(const std::string& key, const value_outline& is, const std::optional<output_type>& type) {
   if (is.there == type.has_value() && (!type || (is.dtype == type->dtype && fits(is.shape, type->shape)))) return;
   const auto found = is.there ? std::optional(output_type{.dtype = is.dtype, .shape = is.shape}) : std::nullopt;
   throw error(errc::data_loss, "the value received as '" + key + "' is " + text_of(found) + ", not " + text_of(type));
 }
 
 // Throws unless a value is the one that is awaited by the key.
-inline void expect_one_of(const awaited_values& all, const std::string& key, const described_value& is) {
+inline void expect_one_of(const awaited_values& all, const std::string& key, const value_outline& is) {
   const auto at = all.find(key);
   if (at == all.end()) throw error(errc::data_loss, "the value '" + key + "' is not one that this run awaits");
   expect_type(key, is, at->second);
+}
+
+inline void expect_short(const std::string& key) {
+  if (key.size() > rpc::short_text::longest)
+    throw error(errc::data_loss, "a value has a key of " + std::to_string(key.size()) + " bytes; the limit is " +
+                                     std::to_string(rpc::short_text::longest));
 }
 
 // Is the channel to this life of a task up?
@@ -53,9 +59,9 @@ PINION_DECL std::shared_ptr<remote_rendezvous> exchange::begin(const run_id& run
   if (is_buried(run)) throw error(errc::cancelled, "the run was cancelled before it began");
   auto& r = expected(run);
   if (r.begun) throw error(errc::already_exists, "run " + std::to_string(run.count) + " has begun here already");
-  forget_early(r);
-  if (!r.overrun_by.empty()) {
-    const error why = too_early(r.overrun_by);
+  early_.remove(r.early);
+  if (r.spoilt) {
+    const error why = *r.spoilt;
     runs_.erase(run);
     bury(run);
     throw error(why);
@@ -76,12 +82,12 @@ PINION_DECL void exchange::end(const run_id& run) {
 PINION_DECL void exchange::forget(const run_id& run) {
   end(run);
   std::lock_guard hold(mutex_);
-  offers_.erase(run);
+  offers_.forget(run);
 }
 
 PINION_DECL void exchange::forget_session(const session_id& session) {
   std::lock_guard hold(mutex_);
-  drop_offers([&](const run_id& run, const std::string&) { return run.session == session; });
+  offers_.forget_session(session);
 }
 
 PINION_DECL void exchange::sweep() {
@@ -91,7 +97,7 @@ PINION_DECL void exchange::sweep() {
     for (auto at = runs_.begin(); at != runs_.end();) {
       const bool drop = !at->second.begun && net_.now() - at->second.born > options_.patience;
       if (drop) {
-        forget_early(at->second);
+        early_.remove(at->second.early);
         late.push_back(at->second.meet);
       }
       at = drop ? runs_.erase(at) : std::next(at);
@@ -109,23 +115,40 @@ PINION_DECL std::size_t exchange::runs() const {
 
 PINION_DECL std::size_t exchange::offered() const {
   std::lock_guard hold(mutex_);
-  std::size_t n = 0;
-  for (const auto& [run, values] : offers_) n += values.size();
-  return n;
+  return offers_.count();
 }
 
 PINION_DECL void exchange::came(const rpc::guest_ref& who) {
   if (!knows(who->name)) return;  // it sends no values
   std::lock_guard hold(mutex_);
   ways_in_[who->name].emplace(who->channel, net_.now());
+  ++channels_[early_values::sender_of(*who)];
+}
+
+PINION_DECL bool exchange::forget_way(const rpc::guest& who, const error& why) {
+  spoilt_runs spoilt;
+  {
+    std::lock_guard hold(mutex_);
+    accounts_.erase(who.channel);
+    const auto ways = ways_in_.find(who.name);
+    if (ways == ways_in_.end() || ways->second.erase(who.channel) == 0) return false;
+    if (ways->second.empty()) ways_in_.erase(ways);
+    const std::string sender = early_values::sender_of(who);
+    if (--channels_[sender] == 0) {
+      channels_.erase(sender);
+      spoil_runs_of(sender,
+                    error(errc::unavailable, "lost the connection by which " + who.name +
+                                                 " sent values before the run began: " + why.sentence())
+                        .in_task(who.name),
+                    spoilt);
+    }
+  }
+  free_values(spoilt);
+  return true;
 }
 
 PINION_DECL void exchange::gone(const rpc::guest_ref& who, const error& why) {
-  {
-    std::lock_guard hold(mutex_);
-    accounts_.erase(who->channel);
-    if (const auto ways = ways_in_.find(who->name); ways != ways_in_.end()) ways->second.erase(who->channel);
-  }
+  if (!forget_way(*who, why)) return;
   if (!detail::is_up(peers_, who->name, who->incarnation))
     return;  // the channel to it tells its runs, or has told them
   // Where the peer itself has just died, or came back as another, the channel to it is about to tell that. Where it
@@ -187,7 +210,7 @@ PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std:
   const auto way = way_to(to_task);
   if (!way->up()) return fail(run, way->why_down());
   const std::uint64_t bytes = value.empty() ? 0 : value.bytes();
-  bool push = false;
+  bool push = false, kept = false;
   {
     std::lock_guard hold(mutex_);
     auto& on_the_way = in_flight_[std::string(to_task)];
@@ -195,8 +218,9 @@ PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std:
     if (push)
       on_the_way += bytes;
     else
-      offers_[run].emplace(key, value);
+      kept = offers_.add(run, key, to_task, value);
   }
+  if (!push && !kept) return fail(run, too_much_offered(to_task));
   if (push)
     way->notify(rpc::lane::data, push_value::method, rpc::encode(push_value{run, key, std::move(value)}));
   else
@@ -219,17 +243,29 @@ PINION_DECL void exchange::fetch(const run_id& run, const std::string& key, std:
                              {.open = open, .failed = [done](const error& why) { done(why); }});
 }
 
+PINION_DECL error exchange::too_much_offered(std::string_view to_task) const {
+  return error(errc::resource_exhausted, std::string(to_task) + " has not asked for the values that wait for it in " +
+                                             task_ + ", and more than " + std::to_string(offers_.most()) +
+                                             " bytes would (server_config.limits.bytes_offered)")
+      .in_task(task_);
+}
+
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope& e, const rpc::guest_ref& from) {
+  constexpr std::uint64_t least = std::uint64_t{256} << 20, least_of_text = std::uint64_t{64} << 20;
   const auto of_peer = account_of(from);
-  const std::uint64_t most = 16 * options_.credit;
-  if (of_peer->held() + e.payload > std::max(most, std::uint64_t{256} << 20))
+  push_of<value_outline> outline;
+  rpc::reader in(e.control, e.payload);
+  in(outline);
+  detail::expect_short(outline.key);
+  const std::uint64_t bytes = outline.value.bytes(), most = 16 * options_.credit;
+  const bool text = outline.value.there && outline.value.dtype == dtype::string;
+  if (of_peer->held() + bytes > std::max(most, text ? least_of_text : least))
     throw error(errc::resource_exhausted, from->name + " pushed more than its credit");
-  auto head = rpc::read_head<push_of<described_value>>(e);
-  const auto meet = meeting(head.run, head.key, &head.value, from);
-  const std::uint64_t bytes = head.value.text.empty() ? head.value.bytes() : head.value.text.bytes();
+  const auto meet = meeting(outline.run, outline.key, &outline.value, e.control.size() + bytes, from);
   of_peer->hold(bytes);
   std::shared_ptr<void> credit(nullptr, [of_peer, bytes](void*) { of_peer->release(bytes); });
   if (!meet) return nullptr;  // its bytes are passed over
+  auto head = rpc::read_head<push_of<described_value>>(e);
   rpc::payload_rooms rooms;
   any_tensor value = head.value.make(rooms);
   return rpc::welcome_in(std::move(value), std::move(rooms), [meet, key = std::move(head.key), credit](any_tensor&& v) {
@@ -240,7 +276,8 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope&
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::announced(const rpc::envelope& e, const rpc::guest_ref& from) {
   return rpc::receive<announce_value>(e, [this, from](announce_value&& v) {
     expect_of_cluster(*from);
-    if (const auto meet = meeting(v.run, v.key, nullptr, from)) meet->announce(v.key, from->name);
+    detail::expect_short(v.key);
+    if (const auto meet = meeting(v.run, v.key, nullptr, v.key.size(), from)) meet->announce(v.key, from->name);
   });
 }
 
@@ -259,11 +296,7 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pulled(const rpc::envelope&
 
 PINION_DECL any_tensor exchange::take_offer(const run_id& run, const std::string& key) {
   std::lock_guard hold(mutex_);
-  const auto at = offers_.find(run);
-  if (at == offers_.end()) return {};
-  auto taken = at->second.extract(key);
-  if (at->second.empty()) offers_.erase(at);
-  return taken ? std::move(taken.mapped()) : any_tensor();
+  return offers_.take(run, key);
 }
 
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::credited(const rpc::envelope& e, const rpc::guest_ref& from) {
@@ -306,42 +339,49 @@ PINION_DECL void exchange::bury(const run_id& run) {
   of.order.pop_front();
 }
 
-PINION_DECL error exchange::too_early(const std::string& sender) const {
-  return error(errc::resource_exhausted, sender + " sent more than " + std::to_string(options_.early) +
-                                             " values for runs that have not begun in " + task_ +
-                                             " (server_config.limits.early_values)");
-}
-
-PINION_DECL bool exchange::may_wait(const std::string& sender, const run_id& run) {
-  early_counts& of = early_[sender];
-  const bool full = of.values >= options_.early;
-  if (full && of.overrun >= options_.early) throw too_early(sender);
+PINION_DECL bool exchange::may_wait(const rpc::guest& from, const run_id& run, std::uint64_t bytes,
+                                    spoilt_runs& spoilt) {
+  const std::string who = early_values::sender_of(from);
+  bytes += early_values::least;
+  if (const auto most = early_.makes_room(who, bytes); !most.empty())
+    spoil_runs_of(most, early_.too_much(most), spoilt);
+  const auto refused = early_.refusal(who, bytes);
   entry& r = expected(run);
-  if (!r.overrun_by.empty()) return false;
-  if (!full) {
-    ++of.values;
-    ++r.early[sender];
-    return true;
+  if (r.spoilt) return false;
+  if (refused)
+    spoil(r, who, *refused, early_values::least, spoilt);
+  else
+    early_.add(r.early, who, {.values = 1, .bytes = bytes});
+  return !refused;
+}
+
+PINION_DECL void exchange::spoil(entry& r, const std::string& by, const error& why, std::uint64_t bytes,
+                                 spoilt_runs& spoilt) {
+  early_.remove(r.early);
+  r.spoilt = why;
+  early_.add(r.early, by, {.spoilt = 1, .bytes = bytes});
+  spoilt.push_back(r.meet);
+}
+
+PINION_DECL void exchange::spoil_runs_of(const std::string& sender, const error& why, spoilt_runs& spoilt) {
+  const std::string name = early_values::name_in(sender);  // under which they are counted, since the sender may be gone
+  for (auto at = runs_.begin(); at != runs_.end();) {
+    entry& r = at->second;
+    const bool its = r.early.contains(sender), forgotten = its && !early_.may_spoil(name);
+    if (its && !forgotten) spoil(r, name, why, 0, spoilt);
+    if (forgotten) {
+      early_.remove(r.early);
+      spoilt.push_back(r.meet);
+    }
+    at = forgotten ? runs_.erase(at) : std::next(at);
   }
-  forget_early(r);
-  ++early_[sender].overrun;
-  r.overrun_by = sender;
-  return false;
 }
 
-PINION_DECL void exchange::forget_early(entry& r) {
-  const auto forget = [this](const std::string& sender, std::size_t values, std::size_t runs) {
-    early_counts& of = early_[sender];
-    of.values -= values;
-    of.overrun -= runs;
-    if (of.values + of.overrun == 0) early_.erase(sender);
-  };
-  for (const auto& [sender, count] : r.early) forget(sender, count, 0);
-  if (!r.overrun_by.empty()) forget(r.overrun_by, 0, 1);
-  r.early.clear();
+PINION_DECL void exchange::free_values(const spoilt_runs& all) {
+  for (const auto& meet : all) meet->abort(error(errc::cancelled, "the run will not begin here"));
 }
 
-PINION_DECL void exchange::expect_awaited(const entry& r, const std::string& key, const described_value* is,
+PINION_DECL void exchange::expect_awaited(const entry& r, const std::string& key, const value_outline* is,
                                           const rpc::guest& from) {
   const auto peer = r.peers.find(from.name);
   if (peer == r.peers.end() || peer->second != from.incarnation)
@@ -354,29 +394,33 @@ PINION_DECL void exchange::expect_awaited(const entry& r, const std::string& key
 }
 
 PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& run, const std::string& key,
-                                                                 const described_value* is,
+                                                                 const value_outline* is, std::uint64_t bytes,
                                                                  const rpc::guest_ref& from) {
   std::function<void(const error&)> failed;
-  std::shared_ptr<remote_rendezvous> overrun;  // what it holds is freed without the lock
-  outcome<> awaited;
+  spoilt_runs spoilt;
+  std::shared_ptr<remote_rendezvous> found;
+  outcome<> expects;
   {
     std::lock_guard hold(mutex_);
     if (is_buried(run)) return nullptr;
     const auto known = runs_.find(run);
     if (known == runs_.end() || !known->second.begun) {
       if (task_of_device(runtime::source_of(key)) != from->name) return nullptr;  // it has no such value
-      const bool may = may_wait(from->name, run);
-      overrun = expected(run).meet;
-      if (may) return overrun;
+      expects = outcome_of([&] {
+        if (may_wait(*from, run, bytes, spoilt)) found = expected(run).meet;
+      });
     } else {
       const entry& r = known->second;
-      awaited = outcome_of([&] { expect_awaited(r, key, is, *from); });
-      if (awaited) return r.meet;
-      failed = r.failed;
+      expects = outcome_of([&] { expect_awaited(r, key, is, *from); });
+      if (expects)
+        found = r.meet;
+      else
+        failed = r.failed;
     }
   }
-  if (overrun) return overrun->abort(too_early(from->name)), nullptr;
-  error why = *awaited.failure();
+  free_values(spoilt);
+  if (!failed) return expects.value(), found;
+  error why = *expects.failure();
   failed(why.in_task(from->name));
   return nullptr;
 }
@@ -392,7 +436,7 @@ PINION_DECL exchange::entry exchange::take(const run_id& run) {
   bury(run);
   auto taken = runs_.extract(run);
   if (!taken) return {};
-  forget_early(taken.mapped());
+  early_.remove(taken.mapped().early);
   return std::move(taken.mapped());
 }
 
@@ -411,15 +455,15 @@ PINION_DECL void exchange::lost(const std::string& task, const error& why) {
   {
     std::lock_guard hold(mutex_);
     in_flight_[task] = 0;
-    drop_offers(
-        [&](const run_id&, const std::string& key) { return task_of_device(runtime::destination_of(key)) == task; });
+    offers_.forget_task(task);
     concerned = runs_with(task, [](const entry&) { return true; });
   }
   for (const auto& failed : concerned) failed(why);
 }
 
 PINION_DECL void exchange::expect_of_cluster(const rpc::guest& from) const {
-  if (!knows(from.name)) throw error(errc::permission_denied, "values come from tasks of the cluster only");
+  if (!knows(from.name) || from.name == task_)
+    throw error(errc::permission_denied, "values come from other tasks of the cluster only");
 }
 
 PINION_DECL std::shared_ptr<exchange::account> exchange::account_of(const rpc::guest_ref& from) {

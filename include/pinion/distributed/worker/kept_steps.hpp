@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -155,7 +154,7 @@ class kept_steps {
   mutable std::mutex mutex_;
   bool stopped_ = false;
   std::uint64_t life_ = 1;
-  std::unordered_map<session_id, session_ref, id_hash> sessions_;
+  std::map<session_id, session_ref> sessions_;
 };
 
 }}}  // namespace pinion::v0::distributed

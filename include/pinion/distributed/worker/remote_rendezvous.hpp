@@ -9,11 +9,12 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include <pinion/base/config.hpp>
@@ -74,9 +75,9 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
   mutable std::mutex mutex_;
   shared_error failure_;
   std::unordered_map<std::string, handed_over> local_;
-  std::unordered_map<std::string, arrival> arrived_;
-  std::unordered_map<std::string, std::string> announced_;
-  std::unordered_set<std::string> fetched_;  // keys of values that were asked for
+  std::map<std::string, arrival> arrived_;  // ordered, like the next two: others choose these keys
+  std::map<std::string, std::string> announced_;
+  std::set<std::string> fetched_;  // keys of values that were asked for
   std::unordered_map<std::string, receiver> receivers_;
 };
 

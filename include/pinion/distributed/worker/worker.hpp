@@ -4,11 +4,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <pinion/base/config.hpp>
@@ -158,7 +158,7 @@ class worker {
   mutable std::mutex mutex_;
   std::condition_variable idle_;
   bool stopped_ = false;
-  std::unordered_map<run_id, std::shared_ptr<active_run>, id_hash> active_;
+  std::map<run_id, std::shared_ptr<active_run>> active_;
 };
 
 }}}  // namespace pinion::v0::distributed
