@@ -268,7 +268,7 @@ TEST_CASE("fifty starts and stops leak no thread, descriptor or port") {
   const int threads = entries("/proc/self/task"), descriptors = entries("/proc/self/fd");
   for (int i = 0; i < 50; ++i) start_run_and_stop(spec);
   CHECK(soon([&] { return entries("/proc/self/task") <= threads; }));
-  CHECK(entries("/proc/self/fd") <= descriptors);
+  CHECK(soon([&] { return entries("/proc/self/fd") <= descriptors; }));  // a channel is held for a heartbeat more
 }
 
 TEST_CASE("programs that a server's process starts do not hold its sockets") {
