@@ -20,6 +20,7 @@
 #include <pinion/rpc/outbox.ipp>
 #include <pinion/rpc/pulse.ipp>
 #include <pinion/rpc/refusals.ipp>
+#include <pinion/rpc/responder.ipp>
 #include <pinion/rpc/secret_file.ipp>
 #include <pinion/rpc/security.ipp>
 #include <pinion/rpc/shared_memory.ipp>

@@ -35,6 +35,7 @@
 #include <pinion/rpc/message.hpp>
 #include <pinion/rpc/network.hpp>
 #include <pinion/rpc/outbox.hpp>
+#include <pinion/rpc/responder.hpp>
 #include <pinion/rpc/traffic.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
@@ -69,27 +70,6 @@ struct backlog_limit {
   std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   duration patience = std::chrono::seconds(10);
   std::uint64_t asked_before = std::uint64_t{1} << 30;
-};
-
-class connection;
-
-// Answers one request, once, in any thread. It does nothing if the connection is gone. If it is destroyed without an
-// answer, it answers that the request was dropped.
-class responder {
- public:
-  responder() = default;
-  responder(std::weak_ptr<connection> to, std::uint64_t id) : to_(std::move(to)), id_(id) {}
-  responder(responder&& o) noexcept : to_(std::move(o.to_)), id_(std::exchange(o.id_, 0)) {}
-  responder& operator=(responder&& o) noexcept;
-  ~responder();
-  void reply(message&& answer);
-  void fail(const error& why);
-  // Closes the connection and tells the peer why, for a request that could not be read.
-  void hang_up(const error& why);
-
- private:
-  std::weak_ptr<connection> to_;
-  std::uint64_t id_ = 0;
 };
 
 // The functions that take the answer to a request, or its failure.
