@@ -289,13 +289,12 @@ TEST_CASE_METHOD(world, "nodes that launch nothing are not recorded: feeds that 
   auto x = pn::placeholder<float>({2}, "x");
   pn::session sess;
   sess.run(w.initializer());
-  const int before = fake_cuda::count().graphs;
   for (int i = 0; i < 4; ++i) {
     CHECK(pn::tensor<float>(sess.run(w)) == pn::tensor<float>::of({1, 2}));
     const auto [read, fed] = sess.run({{x, {3, 4}}}, w, pn::identity(x));
     CHECK(pn::tensor<float>(fed) == pn::tensor<float>::of({3, 4}));
   }
-  CHECK(fake_cuda::count().graphs == before);
+  CHECK(fake_cuda::count().graphs == 0);
 }
 
 TEST_CASE_METHOD(world, "steps at the same time all update a variable") {

@@ -36,7 +36,7 @@ struct unknown {
 };
 struct counts {
   unknown device_blocks, pinned_blocks, streams, events, pools, libraries, graphs, contexts, device_bytes, launches,
-      copies;
+      copies, staged_copies;
 };
 inline counts count() {
   return {};
