@@ -6,9 +6,9 @@
 
 namespace pinion { inline namespace v0 {
 
-// What its op counts as its work, and no less than one operation for each element that it reads or yields. Infinite
-// where a shape is not known. A kernel of the library takes no more than this, in nanoseconds each; one of the
-// program's own and a body may take any time.
+// Returns the work that its op counts, and no less than one operation for each element that it reads or yields;
+// infinity where a shape is not known. A kernel of the library does no more than this. Those of a program's own ops and
+// of bodies may take any time, whatever is counted.
 double operations_of(graph_view g, const node& n);
 
 }}  // namespace pinion::v0

@@ -122,7 +122,7 @@ class network {
 
 // Blocks until all functions posted so far have run, and those that they posted. Not for the network's own thread.
 void settle(network& net);
-// The same with a deadline. Returns false where it came first: the functions may still run then.
+// Blocks as settle(net) does, but no longer than `until`. Returns false where some functions may still run then.
 bool settle(network& net, time_point until);
 
 // The parts of an address: "127.0.0.1" and "2222" of "127.0.0.1:2222". Brackets around an IPv6 host are removed.

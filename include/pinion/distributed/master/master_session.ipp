@@ -210,7 +210,7 @@ PINION_DECL void master_session::let_go() {
     std::lock_guard hold(mutex_);
     none.swap(steps_);
   }
-  // Who builds now has been cancelled, and frees the session with its graph when that is noticed.
+  // A thread that builds now was cancelled, and frees the session with its graph when it notices that.
   if (const std::unique_lock nobody_builds(building_, std::try_to_lock); nobody_builds) graph_.reset();
 }
 

@@ -30,7 +30,7 @@ class draining {
   bool wait(std::chrono::milliseconds grace) const;
 
  private:
-  // What has not ended, in words; "" once all has.
+  // Returns a text that names what has not ended; "" once all has.
   std::string what_is_left() const;
 
   const parts of_;
