@@ -20,7 +20,7 @@ using namespace pinion;
 
 // What stands at an input: numbers in [low, high], bools, indices in [0, high), a variable that holds numbers, numbers
 // of which each row adds up to 1, texts, or the handle of a resource.
-enum class role { number, mask, index32, index64, state, distribution, text, handle };
+enum class role { number, mask, index32, index64, state, distribution, words, handle };
 struct input {
   shape extent;
   role is = role::number;
@@ -163,7 +163,7 @@ inline dtype type_of(const sample& s, const input& i, dtype key) {
     case role::mask: return dtype::boolean;
     case role::index32: return dtype::int32;
     case role::index64: return dtype::int64;
-    case role::text: return dtype::string;
+    case role::words: return dtype::string;
     default: return s.numbers.value_or(key);
   }
 }

@@ -14,7 +14,7 @@ inline std::vector<row> sync_rows() {
   const auto barrier = plain({{"replicas_to_aggregate", std::int64_t{1}}, {"total_num_replicas", std::int64_t{2}}});
   const auto clock = plain({{"total_num_replicas", std::int64_t{2}}});
   const input one{{}, index64, 0, 5}, several{{4}, index64, 0, 5};
-  const input task{{}, text};
+  const input task{{}, words};
   const any_tensor n = random_value({}, one, dtype::int64, 1), name = random_value({}, task, dtype::int64, 1);
 
   struct meeting {
