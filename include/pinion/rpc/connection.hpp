@@ -243,4 +243,5 @@ class connection : public std::enable_shared_from_this<connection> {
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/connection.ipp>
+#include <pinion/rpc/responder.ipp>
 #endif

@@ -35,5 +35,5 @@ class responder {
 }}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY
-#include <pinion/rpc/responder.ipp>
+#include <pinion/rpc/connection.hpp>  // which includes the bodies, since they need it
 #endif
