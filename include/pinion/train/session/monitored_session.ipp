@@ -345,6 +345,7 @@ PINION_DECL outcome<> monitored_training_session::create_session(bool recovers) 
       return joined;
     step_ = beginning_->step_in(*session_);
   }
+  if (signals_.has_cut_short()) throw signals_.stopped();  // the signal came when all had been done
   coordinator_.emplace(std::vector<errc>{});
   if (sign_ && o_.heartbeat.count() > 0) o_.is_chief ? launch_beats() : launch_watch();
   start_queue_runners(*session_, *coordinator_);

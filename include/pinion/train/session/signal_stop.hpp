@@ -34,6 +34,8 @@ class signal_stop {
   std::string_view name() const { return name_of_stop_signal(signal_); }
   // The error that tells of the signal, of code cancelled.
   error stopped() const { return stopped_by(signal_); }
+  // True if a signal came while a session began, which was closed for that.
+  bool has_cut_short() const { return cut_short_.load(std::memory_order_acquire); }
 
   // Sleeps. A signal ends the sleep, and then stopped() is thrown.
   void pause(std::chrono::milliseconds length);
@@ -71,6 +73,7 @@ class signal_stop {
 
   const patience patience_;
   std::atomic<int> signal_{0};
+  std::atomic<bool> cut_short_{false};
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -68,10 +68,9 @@ PINION_DECL signal_stop::clock::time_point signal_stop::next_look(clock::time_po
 }
 
 PINION_DECL void signal_stop::cancel() {
-  if (what_ == busy::with::beginning)
-    session_->close();
-  else
-    session_->cancel_steps(stopped());
+  if (what_ == busy::with::step) return session_->cancel_steps(stopped());
+  cut_short_.store(true, std::memory_order_release);
+  session_->close();
 }
 
 }}}  // namespace pinion::v0::train
