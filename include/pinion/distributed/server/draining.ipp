@@ -34,7 +34,7 @@ PINION_DECL bool draining::wait(std::chrono::milliseconds grace) const {
 }
 
 PINION_DECL std::string draining::what_is_left() const {
-  constexpr auto patience = std::chrono::seconds(1);  // with the network's thread, which takes microseconds
+  constexpr auto at_most = std::chrono::seconds(1);  // with the network's thread, which takes microseconds
   const std::string runs = of_.worker.names_of_runs(), values = "what it has to send";
   if (!runs.empty()) return runs;
   if (of_.master.runs() > 0 || of_.values.offered() > 0) return values;
@@ -47,7 +47,7 @@ PINION_DECL std::string draining::what_is_left() const {
     shared->arrived = of.door.has_sent_all() && of.peers.have_taken_all();
     shared->done.count_down();
   });
-  if (!of_.net.wait(shared->done, of_.net.now() + patience)) return "what holds up the network's thread";
+  if (!of_.net.wait(shared->done, of_.net.now() + at_most)) return "what holds up the network's thread";
   return shared->arrived ? "" : values;
 }
 
