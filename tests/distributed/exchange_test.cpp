@@ -393,7 +393,7 @@ TEST_CASE("V7: what a run does not await takes no memory there, and fails the ru
   m.begin(*m.a)->send(m.key(sent), large);
   m.world.run_for(1s);
   CHECK_THAT(why, Catch::Contains(text));
-  CHECK(pool.held() == before);
+  CHECK(pool.held() <= before);
   m.begin(*m.a, run_2)->send(m.key(4), m.value(4, 40));
   CHECK(m.a->values.offered() == 0);  // its credit has come back
 }
