@@ -205,7 +205,7 @@ PINION_DECL awaitable<void> connection::read_frame() {
 PINION_DECL awaitable<frame_header> connection::read_header() {
   frame_header h;
   std::span<std::byte> room{reinterpret_cast<std::byte*>(&h), sizeof h};
-  // What follows may be a piece, which goes to its place, and must not come into a buffer.
+  // The next bytes may be a piece, which goes to its place, and must not come into a buffer.
   while (!room.empty() && unread_.empty() && !in_pieces_.empty()) {
     const std::size_t n = co_await stream_->read_some(room);
     heard(n);

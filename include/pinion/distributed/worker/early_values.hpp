@@ -30,7 +30,7 @@ class early_values {
   // The least that a value or a spoilt run counts, in bytes.
   static constexpr std::uint64_t least = 1024;
 
-  // Of one sender wait so many values, and a quarter of the bytes.
+  // One sender may have so many values waiting, and a quarter of the bytes.
   early_values(std::string task, std::size_t values, std::uint64_t bytes)
       : task_(std::move(task)), most_(values), most_bytes_(bytes) {}
 

@@ -158,7 +158,7 @@ class exchange final : public value_carrier {
   // The rendezvous of runs that were spoilt: their values are freed without the lock.
   using spoilt_runs = std::vector<std::shared_ptr<remote_rendezvous>>;
   static void free_values(const spoilt_runs& all);
-  // Requires, for the next eight: the lock is held.
+  // Requires, for the next seven: the lock is held.
   entry& expected(const run_id& run);
   bool is_buried(const run_id& run) const;
   void bury(const run_id& run);

@@ -14,7 +14,7 @@ PINION_DECL replica_entry make_entry(const std::string& name, const operation& h
           .here = here};
 }
 
-// Whoever waits hears of it within a second. News that cannot be had is no error here: the next step meets the same
+// Those who wait hear of it within a second. News that cannot be had is no error here: the next step meets the same
 // trouble.
 PINION_DECL void look_after_others(session& on, const coordinator& with, const expr<std::string>& news,
                                    const std::string& task, std::chrono::milliseconds worker_timeout) {
