@@ -101,6 +101,17 @@ TEST_CASE("L1: a session has a limited number of steps") {
   CHECK(refused_by(caught([&] { peer.ask(empty_step(peer.session(some_session), 3)); }), "steps"));
 }
 
+// A client whose steps need a task of the job ps, which is not there.
+struct waiting_client : builder_of_nodes {
+  const device far{"/job:ps/task:0"};
+  expr<float> there = constant(1.f);
+
+  explicit waiting_client(const std::string& target) : builder_of_nodes(target) { add(0); }
+  distributed::prepare_step fetching(std::vector<output> all) const {
+    return {session, 0, {{}, std::move(all), {}}, false};
+  }
+};
+
 TEST_CASE(
     "L1: calls that wait for a task which is not there take a limited number of threads, until their client goes") {
   cluster_spec spec = free_addresses({{"worker", 1}, {"ps", 1}});
@@ -108,15 +119,9 @@ TEST_CASE(
   honest good(alone.target());
   const int before = entries("/proc/self/task");
   {
-    own_graph mine;
-    const device far{"/job:ps/task:0"};
-    const auto there = constant(1.f);
-    liar client(alone.target());
-    const auto session = client.ask<distributed::opened_session>(distributed::open_session{}).session;
-    client.ask(distributed::extend_graph{session, distributed::delta_since(mine.g)});
-    for (int i = 0; i < 300; ++i)
-      client.order(distributed::prepare_step{session, 0, {{}, {there.endpoint()}, {}}, false});
-    client.ask(distributed::extend_graph{session, {static_cast<node_id>(mine.g.size()), {}, {}}});  // behind them all
+    waiting_client client(alone.target());
+    for (int i = 0; i < 300; ++i) client.client.order(client.fetching({client.there.endpoint()}));
+    client.add(0);                                    // behind them all
     CHECK(entries("/proc/self/task") <= before + 2);  // a quarter of the threads
     honest another(alone.target());
     CHECK(another.run() == 3);
@@ -128,19 +133,13 @@ TEST_CASE(
 TEST_CASE("L1: calls that wait for a task which is not there count among the bytes of their client") {
   cluster_spec spec = free_addresses({{"worker", 1}, {"ps", 1}});
   server alone(spec, {.job = "worker", .config = limited({.threads = 8, .bytes_received = 1 << 20})});
-  own_graph mine;
-  const device far{"/job:ps/task:0"};
-  const auto there = constant(1.f);
-  liar client(alone.target());
-  const auto session = client.ask<distributed::opened_session>(distributed::open_session{}).session;
-  client.ask(distributed::extend_graph{session, distributed::delta_since(mine.g)});
-  const std::vector<output> often(40'000, there.endpoint());  // 320 KB
-  const distributed::prepare_step large{session, 0, {{}, often, {}}, false};
+  waiting_client client(alone.target());
+  const auto large = client.fetching(std::vector<output>(40'000, client.there.endpoint()));  // 320 KB
   for (int i = 0; i < 3; ++i) {
-    client.order(large);
-    client.ask(distributed::extend_graph{session, {static_cast<node_id>(mine.g.size()), {}, {}}});  // behind it
+    client.client.order(large);
+    client.add(0);  // behind it
   }
-  CHECK(refused_by(caught([&] { client.ask<distributed::prepared_reply>(large); }), "bytes_received)"));
+  CHECK(refused_by(caught([&] { client.client.ask<distributed::prepared_reply>(large); }), "bytes_received)"));
   CHECK(honest(alone.target()).run() == 3);
 }
 
