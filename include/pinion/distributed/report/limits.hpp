@@ -25,6 +25,7 @@ void for_each_limit(Limits& of, const Each& each) {
   each("clients", of.clients);
   each("early_bytes", of.early_bytes);
   each("bytes_offered", of.bytes_offered);
+  each("bytes_waiting_of_all", of.bytes_waiting_of_all);
 }
 
 }}}  // namespace pinion::v0::distributed
