@@ -5,12 +5,14 @@
 #include <pinion/distributed/server/calls.ipp>
 #include <pinion/distributed/server/draining.ipp>
 #include <pinion/distributed/server/inventory.ipp>
+#include <pinion/distributed/server/kept_variables.ipp>
 #include <pinion/distributed/server/local_cluster.ipp>
 #include <pinion/distributed/server/reporter.ipp>
 #include <pinion/distributed/server/server.ipp>
 #include <pinion/distributed/server/spare_memory.ipp>
 #include <pinion/distributed/server/task_server.ipp>
 #include <pinion/distributed/server/task_setup.ipp>
+#include <pinion/distributed/worker/awaited_values.ipp>
 #include <pinion/distributed/worker/builders.ipp>
 #include <pinion/distributed/worker/early_values.ipp>
 #include <pinion/distributed/worker/exchange.ipp>
