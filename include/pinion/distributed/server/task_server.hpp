@@ -18,6 +18,7 @@
 #include <pinion/distributed/master/master.hpp>
 #include <pinion/distributed/server/burdens.hpp>
 #include <pinion/distributed/server/calls.hpp>
+#include <pinion/distributed/server/kept_variables.hpp>
 #include <pinion/distributed/server/options.hpp>
 #include <pinion/distributed/server/reporter.hpp>
 #include <pinion/distributed/server/task_setup.hpp>
@@ -260,6 +261,7 @@ class task_server {
   const std::string address_;
   const server_threads threads_;
   runtime::task task_;
+  kept_variables kept_;
   peers peers_;
   exchange exchange_;
   worker worker_;

@@ -29,6 +29,7 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       address_(listener_->address()),
       threads_(threads ? *threads : threads_of(cluster, job_, options)),
       task_(task_options_of(options, me_.name, threads_)),
+      kept_(task_, me_.name, options.config.keep),
       peers_(*net_, cluster, way_options_of(options, me_, traffic_, address_)),
       exchange_(*net_, me_.name, peers_, task_.pool, exchange_options_of(options.config)),
       worker_(*net_, me_.name, task_, exchange_, builders_, alarms_, options.config.limits),
@@ -65,6 +66,7 @@ PINION_DECL void task_server::join() {
   }
   if (drains_) drain();
   stop();
+  kept_.expect_written();
 }
 
 PINION_DECL bool task_server::drain() {
@@ -81,6 +83,7 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
   const bool unused = master_->stop(why, until);
   std::string still_runs = worker_.stop(why, until);
   const bool answered = end_calls(until);
+  kept_.write();
   door_->stop(why, [this, why] {
     peers_.close(why);
     *swept_ = true;
