@@ -13,11 +13,16 @@ headers="-Iinclude -isystem $toolkit/include"
 [ ! -d third_party ] || headers="-Iinclude -isystem third_party -isystem $toolkit/include"
 common="-std=c++20 ${CXXFLAGS:--O2} -DFMT_HEADER_ONLY=1 -DPINION_COMPILED=1 -DPINION_HAS_CUDA=1"
 for name in ONEDNN CBLAS JSON ZLIB PROTOZERO; do common="$common -DPINION_HAS_$name=0"; done
-clusters=0 libraries="-lpthread -ldl -lrt"
+clusters=0 libraries="-static-libstdc++ -static-libgcc -lpthread -ldl -lrt"
 # shellcheck disable=SC2086 # headers are several words
 if printf '#include <%s>\n' asio/awaitable.hpp cereal/cereal.hpp openssl/hmac.h openssl/ssl.h |
   "$CXX" -std=c++20 $headers -E -o /dev/null -x c++ - 2>/dev/null; then
-  clusters=1 libraries="$libraries -lssl -lcrypto"
+  clusters=1
+  # A machine that the programs are packed for may lack OpenSSL.
+  case "$("$CXX" -print-file-name=libssl.a)" in
+    /*) libraries="-l:libssl.a -l:libcrypto.a $libraries" ;;
+    *) libraries="-lssl -lcrypto $libraries" ;;
+  esac
 fi
 for name in ASIO CEREAL OPENSSL DISTRIBUTED; do common="$common -DPINION_HAS_$name=$clusters"; done
 export CXX toolkit headers common arch out
