@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Tests pinion on a real GPU, on a machine that may have nothing but the CUDA toolkit and g++.
 #
-#   tests/gpu.sh --pack FILE.tar.[gx]z [--most MIB] [--built FOLDER]   makes one archive of all that is needed
-#   tests/gpu.sh --build [FOLDER] [--arch 90]                       builds the programs, without a GPU too
+#   tests/gpu.sh --pack FILE.tar.[gx]z [--most MIB] [--built FOLDER]  makes one archive of all that is needed
+#   tests/gpu.sh --build [FOLDER] [--arch 90]                         builds the programs, without a GPU too
 #   tests/gpu.sh --run [FOLDER] [--time-limit SECONDS] [--only SECTION]...
 #
 # The archive has a folder pinion-gpu with this script in it, which runs there as it runs in a checkout. It has the
 # programs that --build has put into FOLDER, if --built names it; else --run begins with building them. They are much
-# alike, so that xz, which needs minutes for them, makes a third of what gzip makes. The archive is refused if it is
-# larger than --most, 32 MiB unless said otherwise.
+# alike, so that xz makes a quarter of what gzip makes of them. The archive is refused if it is larger than --most, 32
+# MiB unless said otherwise.
 #
 # --run builds in FOLDER, build/gpu unless said otherwise, for the GPU that is there, and writes FOLDER/report.txt as
 # it goes: a section with its seconds for each test below, the most telling first. What does not begin within the
@@ -73,10 +73,11 @@ pack() {
     stop "the archive needs the headers of fmt and Catch2 (Debian, Ubuntu: apt-get install libfmt-dev catch2)"
   cp -rp /usr/include/{asio,asio.hpp,cereal,CLI} "$folder/third_party/" ||
     stop "the archive needs those of clusters too (apt-get install libasio-dev libcereal-dev libcli11-dev)"
-  git describe --always --dirty >"$folder/commit" 2>/dev/null || echo unknown >"$folder/commit"
+  git describe --always --dirty >"$folder/commit" 2>/dev/null || cat commit >"$folder/commit" 2>/dev/null ||
+    echo unknown >"$folder/commit"
   [ -z "$built" ] || pack_built "$folder"
   packed="$work/packed.${file##*.}"
-  XZ_OPT=-9 tar -C "$work" -caf "$packed" pinion-gpu || exit 1
+  XZ_OPT=--lzma2=preset=1,dict=64MiB tar -C "$work" -caf "$packed" pinion-gpu || exit 1
   size=$(($(stat -c %s "$packed") / 1024))
   [ "$size" -le $((most * 1024)) ] || stop "the archive would have $size KiB, more than $most MiB (--most)"
   mv "$packed" "$file" && echo "$file: $size KiB"
