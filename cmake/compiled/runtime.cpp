@@ -46,6 +46,7 @@
 #include <pinion/runtime/step/timeline.ipp>
 #include <pinion/runtime/step/transfer_key.ipp>
 #include <pinion/runtime/step/wrong_values.ipp>
+#include <pinion/runtime/step/value_lives.ipp>
 #include <pinion/runtime/task.ipp>
 #if PINION_HAS_DISTRIBUTED
 #include <pinion/distributed/client/sessions.hpp>  // every session links this unit: it fills the scheme pinion:// too

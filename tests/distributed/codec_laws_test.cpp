@@ -67,7 +67,9 @@ void for_each_message(Each&& each) {
   each(plain(
       "trace",
       step_trace{{{trace_event::send, "a/b", "Op", "/cpu:0", "a/b:0;/cpu:0;/gpu:0", 9, 8, 7, 6, 5, "add, mul"}, {}},
-                 3}));
+                 3,
+                 {{"/cpu:0", 12, 1 << 20}},
+                 "it broke"}));
   each(plain("devices", std::vector<device_info>{{parse_device("/job:a/task:0/cpu:0"), "c", 5, "a CPU"}}));
 }
 

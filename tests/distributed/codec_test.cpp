@@ -456,13 +456,17 @@ TEST_CASE("plans and signatures come out as they went in") {
 }
 
 TEST_CASE("traces come out as they went in, and times that cannot be are refused") {
-  const step_trace t{
-      .events = {{trace_event::receive, "a/b", "Op", "/cpu:0", "a/b:0;/gpu:0;/cpu:0", 9, 8, 7, 6, 5, "add, mul"}, {}},
-      .left_out = 3};
+  const step_trace t{.events = {{trace_event::receive, "a/b", "Op", "/cpu:0", "a/b:0;/gpu:0;/cpu:0", 9, 8, 7, 6, 5,
+                                 "add, mul", trace_event::cut_off},
+                                {}},
+                     .left_out = 3,
+                     .memory = {{"/cpu:0", 12, 1 << 20}, {}},
+                     .failure = "it broke"};
   CHECK(again(t) == t);
   for (const std::int64_t bad : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
     CHECK(caught([&] { again(trace_event{.start = bad}); }).code() == errc::data_loss);
     CHECK(caught([&] { again(trace_event{.duration = bad}); }).code() == errc::data_loss);
+    CHECK(caught([&] { again(memory_sample{.time = bad}); }).code() == errc::data_loss);
   }
 }
 

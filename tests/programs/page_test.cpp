@@ -1,8 +1,11 @@
 // The page that pinion_status shows.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <sstream>
 
 #include <status/page.hpp>
 
@@ -17,6 +20,28 @@ std::string text_of(const std::string& name) {
 
 TEST_CASE("the page is the one that the README shows") {
   CHECK(status::page(sample(), {.width = 120}).whole() == text_of("examples/expected/pinion_status.txt"));
+}
+
+// The first lines of the tables of a page, with single spaces.
+std::set<std::string> headings(const std::string& page) {
+  std::set<std::string> all;
+  std::istringstream lines(page);
+  bool begins = false;
+  for (std::string line; std::getline(lines, line); begins = line.empty()) {
+    if (!begins) continue;
+    std::istringstream words(line);
+    std::string heading;
+    for (std::string word; words >> word;) heading += (heading.empty() ? "" : " ") + word;
+    all.insert(heading);
+  }
+  return all;
+}
+
+TEST_CASE("the page of a real run in the README has tables that the program shows today") {
+  const auto live = headings(text_of("examples/expected/pinion_status_live.txt")),
+             now = headings(status::page(sample(), {.width = 120}).whole());
+  CHECK(live.size() == 6);
+  CHECK(std::includes(now.begin(), now.end(), live.begin(), live.end()));
 }
 
 TEST_CASE("no line of a page is wider than the terminal, and what is cut says so") {

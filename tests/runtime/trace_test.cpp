@@ -97,19 +97,53 @@ TEST_CASE("an event of a fused node names the operations that became it, and oth
   CHECK(event_of(t, "Tanh", trace_event::compute).fused == "");
 }
 
-TEST_CASE("a step that fails leaves what ran before") {
+TEST_CASE("a step that fails leaves what ran before, and tells at which node it failed and what it cut off") {
   two_devices f;
   const auto misfit = placeholder<float>({unknown, unknown}, "misfit");
-  const auto product = matmul(f.z, misfit);
+  const auto product = matmul(f.z, misfit, {.name = "product"});
+  const auto behind = [&] {
+    const device on{"/cpu:1"};
+    return matmul(product, product);
+  }();
   session sess{{.cpu_devices = 2}};
   step_trace t{.left_out = 7};
-  CHECK(refusal(
-            [&] {
-              sess.run(t, {{f.x, f.value}, {misfit, tensor<float>({3, 3})}}, product);
-            },
-            errc::invalid_argument, "3") == "");
-  CHECK(nodes(t, cpu, trace_event::compute).count("MatMul") == 1);
+  const auto run = [&] { sess.run(t, {{f.x, f.value}, {misfit, tensor<float>({3, 3})}}, behind); };
+  const error why = caught(run);
+  CHECK(why.code() == errc::invalid_argument);
+  CHECK(t.failure == why.what());
+  CHECK(event_of(t, "MatMul", trace_event::compute).ended == trace_event::well);
+  CHECK(event_of(t, "product", trace_event::compute).ended == trace_event::failed);
+  CHECK(event_of(t, "product", trace_event::receive).ended == trace_event::cut_off);
+  CHECK(nodes(t, task + "/device:CPU:1", trace_event::compute) == std::set<std::string>{"MatMul_1"});
   CHECK(t.left_out == 0);
+#if PINION_HAS_JSON
+  const auto json = nlohmann::json::parse(t.to_json());
+  CHECK(pinion_tests::broken_rule(json) == "");
+  CHECK(json["otherData"]["failure"] == t.failure);
+  std::multiset<std::string> shown;
+  for (const char* category : {"op", "copy"})
+    for (const auto& e : pinion_tests::slices_of(json, category)) shown.insert(e["name"].get<std::string>());
+  CHECK(shown.count("MatMul (failed)") == 1);
+  CHECK(shown.count("receive (cut off)") == 2);  // that of the product, and that of what is fetched
+  CHECK(shown.count("MatMul") == 2);
+#endif
+}
+
+TEST_CASE("a failing node of a body and the node that owns it are told, on each kind of device") {
+  const std::string device_name = GENERATE("/cpu:0", "/gpu:0");
+  own_graph g;
+  const device on{device_name};
+  const auto x = placeholder<float>({unknown, unknown}, "x");
+  const auto y =
+      while_loop([](auto i, auto) { return i < 2; },
+                 [](auto i, auto v) { return std::tuple(i + 1, matmul(v, v, {.name = "inner"})); }, constant(0), x);
+  session sess{{.simulated = {sim::gpu()}}};
+  step_trace t;
+  CHECK(refusal([&] { sess.run(t, {{x, tensor<float>({2, 3})}}, std::get<1>(y)); }, errc::invalid_argument, "3") == "");
+  std::set<std::string> failed;
+  for (const trace_event& e : t.events)
+    if (e.ended == trace_event::failed) failed.insert(e.op);
+  CHECK(failed == std::set<std::string>{"MatMul", "While"});
 }
 
 TEST_CASE("a step that is not traced, or does not begin, leaves the trace as it is") {
@@ -118,7 +152,7 @@ TEST_CASE("a step that is not traced, or does not begin, leaves the trace as it 
   step_trace t;
   sess.run({{f.x, f.value}}, f.z);
   CHECK(t == step_trace{});
-  CHECK(refusal([&] { sess.run(t, f.z); }, errc::invalid_argument, "x") == "");
+  CHECK(refusal([&] { sess.run(t, {{f.x, tensor<float>({3})}}, f.z); }, errc::invalid_argument, "x") == "");
   CHECK(t == step_trace{});
 }
 
@@ -189,7 +223,95 @@ TEST_CASE("events of another task are shifted, by as little as it takes, into th
   CHECK(merged(5000, 1500) == 1000);  // longer than it can have taken: its beginning is right
 }
 
+namespace {
+
+std::vector<std::int64_t> memory_of(const step_trace& t, const std::string& device) {
+  std::vector<std::int64_t> bytes;
+  for (const memory_sample& m : t.memory)
+    if (m.device == device) bytes.push_back(m.bytes);
+  return bytes;
+}
+constexpr std::int64_t one = 64 * 64 * 4;  // the bytes of a matrix of two_devices
+
+}  // namespace
+
+TEST_CASE(
+    "a trace tells what memory the values of the step had, from their nodes' beginning to their last readers' end") {
+  two_devices f{"/cpu:0", "/cpu:0"};
+  session sess;
+  for (int run = 0; run < 3; ++run) {  // with memory that is recorded, and by a plan
+    step_trace t;
+    sess.run(t, {{f.x, f.value}}, f.z);
+    CHECK(memory_of(t, cpu) == std::vector<std::int64_t>{one, 2 * one, one, 2 * one, one, 0});
+    CHECK(t.peak(cpu) == 2 * one);
+    CHECK(t.memory[1].time == event_of(t, "MatMul", trace_event::compute).start);
+  }
+}
+
+TEST_CASE("a value counts on each device that has it, and is not let go before its last reader") {
+  two_devices f;
+  const auto both = f.z + [&] {
+    const device on{"/cpu:1"};
+    return matmul(f.z, f.y, {.name = "last"});
+  }();
+  session sess{{.cpu_devices = 2}};
+  step_trace t;
+  sess.run(t, {{f.x, f.value}}, f.z, both);
+  const std::string other = task + "/device:CPU:1";
+  CHECK(t.peak(other) == 3 * one);  // y, z and "last"
+  CHECK(memory_of(t, other).back() == 0);
+  CHECK(t.peak("/no/such/device") == 0);
+}
+
+TEST_CASE("values of one block have its memory once") {
+  own_graph g;
+  const auto x = placeholder<float>({64, 64}, "x");
+  const auto y = reshape(matmul(x, x), {32, 128});
+  const auto z = reshape(y, {16, 256});
+  session sess{{.optimize = false}};
+  step_trace t;
+  sess.run(t, {{x, tensor<float>({64, 64})}}, z);
+  CHECK(memory_of(t, cpu) == std::vector<std::int64_t>{one, 2 * one, one, 0});
+}
+
+TEST_CASE("the memory of a device with a stream is that at the points of the stream") {
+  two_devices f{"/gpu:0", "/gpu:0"};
+  session sess{{.simulated = {sim::gpu()}}};
+  step_trace t;
+  sess.run(t, {{f.x, f.value}}, f.z);
+  CHECK(t.peak(gpu) == 2 * one);
+  const memory_sample then{gpu, event_of(t, "MatMul_1", trace_event::compute).start, 2 * one};
+  CHECK(std::count(t.memory.begin(), t.memory.end(), then) == 1);
+}
+
+TEST_CASE("the memory of values of a failed step is let go at its end") {
+  two_devices f{"/cpu:0", "/cpu:0"};
+  const auto misfit = placeholder<float>({unknown, unknown}, "misfit");
+  const auto product = matmul(f.z, misfit);
+  session sess;
+  step_trace t;
+  caught([&] { sess.run(t, {{f.x, f.value}, {misfit, tensor<float>({3, 3})}}, product, f.y); });
+  CHECK(t.peak(cpu) >= 2 * one);
+  CHECK(memory_of(t, cpu).back() == 0);
+}
+
 #if PINION_HAS_JSON
+TEST_CASE("memory is shown as a counter of its device") {
+  two_devices f{"/cpu:0", "/gpu:0"};
+  session sess{{.simulated = {sim::gpu()}}};
+  step_trace t;
+  sess.run(t, {{f.x, f.value}}, f.z);
+  const auto json = nlohmann::json::parse(t.to_json());
+  CHECK(pinion_tests::broken_rule(json) == "");
+  std::map<std::string, std::int64_t> most;
+  for (const auto& e : json["traceEvents"])
+    if (e["ph"] == "C") {
+      auto& bytes = most[e["name"].get<std::string>()];
+      bytes = std::max(bytes, e["args"]["bytes"].get<std::int64_t>());
+    }
+  CHECK(most == std::map<std::string, std::int64_t>{{"CPU:0 memory", t.peak(cpu)}, {"GPU:0 memory", t.peak(gpu)}});
+}
+
 TEST_CASE("a trace is JSON by the rules of those who show it, with a row for each device and an arrow for each value") {
   two_devices f{"/cpu:0", "/gpu:0"};
   session sess{{.simulated = {sim::gpu()}}};

@@ -20,7 +20,8 @@ inline std::string broken_rule(const nlohmann::json& trace) {
   std::map<row, std::vector<slice>> rows;
   std::map<int, int> pid_of_tid;
   std::set<int> named_processes, named_rows;
-  std::map<int, double> begun;  // arrows
+  std::map<int, double> begun;                            // arrows
+  std::map<std::pair<int, std::string>, double> counted;  // counters, with the time of their last value
   const auto inside = [&](const nlohmann::json& e) {
     for (const slice& s : rows[{e["pid"], e["tid"]}])
       if (s.start < e["ts"].get<double>() && e["ts"].get<double>() < s.end) return true;
@@ -31,6 +32,15 @@ inline std::string broken_rule(const nlohmann::json& trace) {
     if (phase == "M") {
       if (e.at("name") == "process_name") named_processes.insert(e.at("pid").get<int>());
       if (e.at("name") == "thread_name") named_rows.insert(e.at("tid").get<int>());
+      continue;
+    }
+    if (phase == "C") {
+      if (named_processes.count(e.at("pid")) == 0) return "no name: " + text;
+      double& last = counted.try_emplace({e["pid"], e.at("name")}, 0).first->second;
+      if (e.at("ts") < last) return "runs backwards: " + text;
+      last = e["ts"];
+      for (const auto& [name, count] : e.at("args").items())
+        if (!count.is_number_integer() || count < 0) return "no count: " + text;
       continue;
     }
     if (named_processes.count(e.at("pid")) == 0 || named_rows.count(e.at("tid")) == 0) return "no name: " + text;

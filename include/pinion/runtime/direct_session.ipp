@@ -56,8 +56,12 @@ PINION_DECL void direct_session::run(prepared_step& prepared, std::span<any_tens
     if (!step.graph) expect_graph();
     step.compiled.run(state);
   }
-  if (trace) *trace = tracer->take();  // also of a step that has failed
-  outcome<>(state.failure()).value();
+  const auto failure = state.failure();
+  if (trace) {
+    *trace = tracer->take();
+    if (failure) trace->failure = failure->what();
+  }
+  outcome<>(failure).value();
 }
 
 PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {

@@ -38,19 +38,25 @@ void load(rpc::reader& a, plan& p);
 
 namespace detail {
 // Refuses times so long that sums of them would overflow.
-void check_times(rpc::reader& a, const trace_event& e);
-inline void check_times(rpc::writer&, const trace_event&) {}
+void check_times(rpc::reader& a, std::int64_t start, std::int64_t duration);
+inline void check_times(rpc::writer&, std::int64_t, std::int64_t) {}
 }  // namespace detail
 
 template <class A>
 void serialize(A& a, trace_event& e) {
   rpc::choice(a, e.kind, trace_event::receive, "kind of event");
   a(e.node, e.op, e.device, e.key, e.start, e.duration, e.bytes, e.read, e.thread, e.fused);
-  detail::check_times(a, e);
+  rpc::choice(a, e.ended, trace_event::cut_off, "end of an event");
+  detail::check_times(a, e.start, e.duration);
+}
+template <class A>
+void serialize(A& a, memory_sample& m) {
+  a(m.device, m.time, m.bytes);
+  detail::check_times(a, m.time, 0);
 }
 template <class A>
 void serialize(A& a, step_trace& t) {
-  a(t.events, t.left_out);
+  a(t.events, t.left_out, t.memory, t.failure);
 }
 
 namespace runtime {

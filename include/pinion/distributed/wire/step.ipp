@@ -31,11 +31,10 @@ PINION_DECL void load(rpc::reader& a, plan& p) {
 
 namespace detail {
 
-PINION_DECL void check_times(rpc::reader&, const trace_event& e) {
+PINION_DECL void check_times(rpc::reader&, std::int64_t start, std::int64_t duration) {
   constexpr std::int64_t most = std::int64_t{1} << 61;
-  if (e.start < 0 || e.start > most || e.duration < 0 || e.duration > most)
-    rpc::reader::refuse("a message holds an event of " + std::to_string(e.duration) + " ns at " +
-                        std::to_string(e.start));
+  if (start < 0 || start > most || duration < 0 || duration > most)
+    rpc::reader::refuse("a message holds an event of " + std::to_string(duration) + " ns at " + std::to_string(start));
 }
 
 }  // namespace detail

@@ -28,6 +28,7 @@
 #include <pinion/runtime/step/planned_memory.hpp>
 #include <pinion/runtime/step/ready_items.hpp>
 #include <pinion/runtime/step/step_tracer.hpp>
+#include <pinion/runtime/step/value_lives.hpp>
 #include <pinion/runtime/step/wrong_values.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -118,7 +119,9 @@ class executor : public std::enable_shared_from_this<executor> {
   using finished = std::function<void()>;
 
   executor(const executable& e, run_memory& memory, task_services& services, step_state& step, thread_pool* inter_op)
-      : e_(e), m_(memory), services_(services), step_(step), pool_(inter_op) {}
+      : e_(e), m_(memory), services_(services), step_(step), pool_(inter_op) {
+    if (step.tracer) lives_ = std::make_unique<value_lives>(e, *step.tracer);
+  }
 
   // Runs all items in order, in this thread. Requires: no item waits. Items of small values that follow each other run
   // bound, unless the step is traced.
@@ -149,6 +152,8 @@ class executor : public std::enable_shared_from_this<executor> {
   void run_item(const executable::item& it, kernel_context& c, std::span<any_tensor> inputs);
 
   void clear();
+  // Tells the tracer, if there is one, what memory the values of the run had. Call it where the run has ended.
+  void tell_lives();
 
   const executable& e_;
   run_memory& m_;
@@ -171,6 +176,10 @@ class executor : public std::enable_shared_from_this<executor> {
   // ---- traced
 
   void run_traced(const executable::item& it, kernel_context& c);
+  // Ends the event of an item that has waited.
+  void end_trace(const executable::item& it, traced_item& time, const kernel_context& c, bool well);
+  // An item without an event has run: one end of a feed or fetch.
+  void note_life(const executable::item& it);
   traced_item begin_trace(const executable::item& it, std::span<const any_tensor> inputs) const;
 
   void blame(const executable::item& it, error e);
@@ -197,6 +206,7 @@ class executor : public std::enable_shared_from_this<executor> {
   void close();
 
   thread_pool* pool_;
+  std::unique_ptr<value_lives> lives_;  // null: the step is not traced
   std::atomic<int> remaining_{0};
   finished done_;
 };

@@ -97,6 +97,7 @@ PINION_DECL void executor::run_in_order() {
     ++i;
   }
   if (step_.failed()) clear();  // else the last readers have taken all values
+  tell_lives();
   if (c.memory) m_.values.end(step_.failed());
 }
 
@@ -247,13 +248,17 @@ PINION_DECL void executor::run_item(const executable::item& it, kernel_context& 
         // Each feed has one item, so its value can be moved out; the last reader then has the only reference.
         m_.slots[static_cast<std::size_t>(it.first_output)] =
             std::move(step_.feeds[static_cast<std::size_t>(it.index)]);
+        if (lives_) note_life(it);
         break;
-      case part_item::fetch: step_.fetches[static_cast<std::size_t>(it.index)] = std::move(inputs[0]); break;
+      case part_item::fetch:
+        step_.fetches[static_cast<std::size_t>(it.index)] = std::move(inputs[0]);
+        if (lives_) note_life(it);
+        break;
       default:
         std::optional<cancellable_work> until_failed;
         if (it.may_stop) until_failed.emplace(step_.cancellation);
         aim(c, it, inputs);
-        if (step_.tracer && !it.is_segment)
+        if (step_.tracer)
           run_traced(it, c);
         else
           it.kernel->run(c);
@@ -265,9 +270,25 @@ PINION_DECL void executor::run_item(const executable::item& it, kernel_context& 
 }
 
 PINION_DECL void executor::run_traced(const executable::item& it, kernel_context& c) {
+  if (it.is_segment) {
+    const trace_moment from = step_.tracer->moment_of(*e_.device);
+    it.kernel->run(c);  // which traces each of its nodes
+    return lives_->note(it, m_.slots, from, step_.tracer->moment_of(*e_.device));
+  }
   traced_item time = begin_trace(it, c.inputs);
-  it.kernel->run(c);
-  time.end(detail::bytes_of(c.outputs));
+  try {
+    it.kernel->run(c);
+  } catch (...) {
+    time.end(0, detail::how_it_failed(step_));
+    throw;
+  }
+  const trace_moment until = time.end(detail::bytes_of(c.outputs));
+  lives_->note(it, m_.slots, time.began(), until);
+}
+
+PINION_DECL void executor::note_life(const executable::item& it) {
+  const trace_moment now = step_.tracer->moment_of(*e_.device);
+  lives_->note(it, m_.slots, now, now);
 }
 
 PINION_DECL traced_item executor::begin_trace(const executable::item& it, std::span<const any_tensor> inputs) const {
@@ -314,7 +335,7 @@ PINION_DECL void executor::wait(int i) {
   if (step_.tracer) held->time = begin_trace(it, held->inputs);
   const auto ended = [self = shared_from_this(), i, held](const outcome<>& how) {
     if (held->ended.exchange(true, std::memory_order_acq_rel)) return;
-    if (how && held->time) held->time->end(detail::bytes_of(held->context.outputs));
+    if (held->time) self->end_trace(self->e_.items[static_cast<std::size_t>(i)], *held->time, held->context, how.ok());
     if (how)
       self->drop_unwanted(self->e_.items[static_cast<std::size_t>(i)]);
     else
@@ -327,6 +348,13 @@ PINION_DECL void executor::wait(int i) {
   } catch (...) {
     ended(current_error());
   }
+}
+
+PINION_DECL void executor::end_trace(const executable::item& it, traced_item& time, const kernel_context& c,
+                                     bool well) {
+  if (!well) return void(time.end(0, detail::how_it_failed(step_)));
+  const trace_moment now = time.end(detail::bytes_of(c.outputs));
+  lives_->note(it, m_.slots, now, now);
 }
 
 PINION_DECL void executor::drop_unwanted(const executable::item& it) {
@@ -381,9 +409,14 @@ PINION_DECL void executor::finish() {
 PINION_DECL void executor::close() {
   step_.remove_part(*this);
   clear();
+  tell_lives();
   if (!e_.device->stream()) m_.values.end(step_.failed());
   auto done = std::move(done_);
   if (done) done();
+}
+
+PINION_DECL void executor::tell_lives() {
+  if (lives_) lives_->tell();
 }
 
 PINION_DECL void executor::clear() {

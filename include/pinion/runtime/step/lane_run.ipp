@@ -18,6 +18,7 @@ PINION_DECL void lane_run::run() {
     if (!work(true)) pool_.help_until([this] { return l_.left.load() == 0 || l_.board.any(); });
   shown_.reset();
   clear();
+  tell_lives();
   m_.values.end(step_.failed());
 }
 
@@ -112,6 +113,7 @@ PINION_DECL void measured_run::run(std::span<double> seconds) {
     before = after;
   }
   clear();
+  tell_lives();
   m_.values.end(step_.failed());
 }
 

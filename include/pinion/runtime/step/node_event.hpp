@@ -7,6 +7,7 @@
 
 #include <pinion/device/device.hpp>
 #include <pinion/op/elementwise/op.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/runtime/step/step_tracer.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
@@ -30,6 +31,11 @@ inline trace_event event_of(const node& n, const devices::device& on, std::span<
   e.read = bytes_of(inputs);
   e.fused = op::fused_operations(n);
   return e;
+}
+
+// The end of a node that has thrown: its step fails by it, or was failed before and has cut it off.
+inline trace_event::ended_t how_it_failed(const step_watch& watch) {
+  return watch.failed() ? trace_event::cut_off : trace_event::failed;
 }
 
 }}}}  // namespace pinion::v0::runtime::detail

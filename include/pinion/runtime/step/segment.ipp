@@ -141,12 +141,13 @@ PINION_DECL void segment::run_member(const member& m, kernel_context& c, std::ve
   c.inputs = inputs;
   c.outputs = {values.data() + m.first_output, static_cast<std::size_t>(m.outputs)};
   c.wanted = m.wanted;
+  std::optional<traced_item> time;
+  if (c.tracer) time.emplace(*c.tracer, *c.device, detail::event_of(*m.node, *c.device, inputs));
   try {
-    std::optional<traced_item> time;
-    if (c.tracer) time.emplace(*c.tracer, *c.device, detail::event_of(*m.node, *c.device, inputs));
     m.kernel->run(c);
     if (time) time->end(detail::bytes_of(c.outputs));
   } catch (...) {
+    if (time) time->end(0, detail::how_it_failed(*c.watch));
     throw current_error().at_node(m.node->name, m.node->op, to_string(m.node->where)).on_device(c.device->name());
   }
   for (int o = 0; o < m.outputs; ++o)

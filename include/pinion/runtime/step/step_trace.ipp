@@ -2,24 +2,39 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <pinion/runtime/step/step_trace.hpp>
 
 namespace pinion { inline namespace v0 {
 
+PINION_DECL std::int64_t step_trace::peak(const std::string& device) const {
+  std::int64_t most = 0;
+  for (const memory_sample& m : memory)
+    if (m.device == device) most = std::max(most, m.bytes);
+  return most;
+}
+
 PINION_DECL void step_trace::merge(step_trace part, std::int64_t begin, std::int64_t end) {
   left_out += part.left_out;
-  if (part.events.empty()) return;
-  std::int64_t first = part.events[0].start, last = first;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
   for (const trace_event& e : part.events) {
     first = std::min(first, e.start);
     last = std::max(last, e.start + e.duration);
+  }
+  for (const memory_sample& m : part.memory) {
+    first = std::min(first, m.time);
+    last = std::max(last, m.time);
   }
   const std::int64_t shift = std::max(begin - first, std::min<std::int64_t>(0, end - last));
   for (trace_event& e : part.events) {
     e.start += shift;
     events.push_back(std::move(e));
+  }
+  for (memory_sample& m : part.memory) {
+    m.time += shift;
+    memory.push_back(std::move(m));
   }
 }
 

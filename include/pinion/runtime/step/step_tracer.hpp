@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include <pinion/base/config.hpp>
@@ -11,6 +13,19 @@
 #include <pinion/runtime/step/step_trace.hpp>
 
 namespace pinion { inline namespace v0 {
+
+// A point of time or, of a device with a stream, a point of the stream.
+struct trace_moment {
+  std::int64_t at = 0;                             // nanoseconds since 1970
+  std::shared_ptr<const devices::mark> mark = {};  // whose time counts once it is reached; null: there is no stream
+};
+
+// The time in which a value of a step has its memory. Values of one block share it.
+struct held_memory {
+  const buffer* block = nullptr;  // tells blocks apart, and may be gone
+  std::int64_t bytes = 0;
+  trace_moment from = {}, until = {};
+};
 
 // The recorder of one run of a step in one task. Owned by the code that runs the step, and outlives the run.
 // Thread-safe.
@@ -21,6 +36,8 @@ class step_tracer {
   void add(trace_event e);
   // Records an event of a stream. take() gives it the times of the marks.
   void add(trace_event e, std::shared_ptr<const devices::mark> begin, std::shared_ptr<const devices::mark> end);
+  // Records the memory of values on a device.
+  void add(const devices::device& on, std::vector<held_memory> all);
   // Requires: the streams have reached the marks. An event with one that is not reached keeps the times that it had.
   step_trace take();
   // Converts to nanoseconds since 1970. The result never runs backwards, even if the system clock is set meanwhile.
@@ -28,6 +45,8 @@ class step_tracer {
   // The system's number of the calling thread.
   static std::int64_t this_thread();
   std::int64_t now() const { return time_of(clock::now()); }
+  // The present, of the device's stream if it has one.
+  trace_moment moment_of(devices::device& on) const;
 
  private:
   template <class D>
@@ -44,26 +63,32 @@ class step_tracer {
   };
   bool keep(trace_event e);
   void read(const marked_event& m);
+  std::int64_t time_of(const trace_moment& m) const;
+  // Adds the samples of a device.
+  void sample(const std::string& device, const std::vector<held_memory>& all);
 
   std::mutex mutex_;
   step_trace trace_;
   std::vector<marked_event> marked_;
+  std::map<std::string, std::vector<held_memory>> held_;  // by device
+  std::size_t values_ = 0;                                // in held_
 };
 
 namespace runtime {
 
-// Measures one item, from construction to end(). On a device with a stream both are marks in the stream; an item that
-// fails is not recorded. The tracer outlives it.
+// Measures one item, from construction to end(). On a device with a stream both are marks in the stream. The tracer and
+// the device outlive it.
 class traced_item {
  public:
   traced_item(step_tracer& into, devices::device& on, trace_event what);
-  // Records the item, once; `bytes` are added to the bytes it was constructed with.
-  void end(std::int64_t bytes);
+  const trace_moment& began() const { return began_; }
+  // Records the item, once, and returns when it ended; `bytes` are added to the bytes it was constructed with.
+  trace_moment end(std::int64_t bytes, trace_event::ended_t how = trace_event::well);
 
  private:
   step_tracer* into_;
-  devices::stream* stream_;
-  std::shared_ptr<const devices::mark> begin_;  // null: the device has no stream
+  devices::device* device_;
+  trace_moment began_;
   trace_event event_;
 };
 

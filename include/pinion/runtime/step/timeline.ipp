@@ -25,7 +25,8 @@ class timeline {
  public:
   explicit timeline(const step_trace& t) : trace_(t) {
     for (const trace_event& e : t.events) began_ = std::min(began_, e.start);
-    if (t.events.empty()) began_ = 0;
+    for (const memory_sample& m : t.memory) began_ = std::min(began_, m.time);
+    if (t.events.empty() && t.memory.empty()) began_ = 0;
     pair_up();
     for (const trace_event& e : t.events) slices_.push_back(slice_of(e));
     std::stable_sort(slices_.begin(), slices_.end(), [](const slice& a, const slice& b) { return a.start < b.start; });
@@ -40,10 +41,11 @@ class timeline {
     for (const auto& [key, r] : rows_) add(row_name(key, r));
     for (const slice& s : slices_) add(one(s));
     add_arrows(add);
+    for (const memory_sample& m : trace_.memory) add(counter(m));
     return fmt::format(
         "{{\n \"traceEvents\": [{}\n ],\n \"displayTimeUnit\": \"ns\",\n \"otherData\": {{\"began_ns\": \"{}\", "
-        "\"events_left_out\": {}, \"producer\": \"pinion {}\"}}\n}}\n",
-        all, began_, trace_.left_out, PINION_VERSION);
+        "\"events_left_out\": {}, {}\"producer\": \"pinion {}\"}}\n}}\n",
+        all, began_, trace_.left_out, failure(), PINION_VERSION);
   }
 
  private:
@@ -109,9 +111,10 @@ class timeline {
   void number_rows() {
     int next = 1;
     for (auto& [key, r] : rows_) r.tid = next++;
-    for (const auto& [key, r] : rows_)
-      pids_.try_emplace(task_of_device(key.device), static_cast<int>(pids_.size()) + 1);
+    for (const auto& [key, r] : rows_) number(task_of_device(key.device));
+    for (const memory_sample& m : trace_.memory) number(task_of_device(m.device));
   }
+  void number(std::string_view task) { pids_.try_emplace(task, static_cast<int>(pids_.size()) + 1); }
 
   static std::string process(std::string_view task, int pid) {
     return fmt::format(R"({{"ph": "M", "pid": {0}, "name": "process_name", "args": {{"name": {1}}}}},)"
@@ -119,9 +122,13 @@ class timeline {
                        R"({{"ph": "M", "pid": {0}, "name": "process_sort_index", "args": {{"sort_index": {0}}}}})",
                        pid, json_quoted(task));
   }
-  std::string row_name(const row_key& key, const row& r) const {
-    std::string name(key.device.substr(task_of_device(key.device).size()));
+  static std::string in_its_task(std::string_view device) {
+    std::string name(device.substr(task_of_device(device).size()));
     if (name.starts_with("/device:")) name.erase(0, 8);
+    return name;
+  }
+  std::string row_name(const row_key& key, const row& r) const {
+    std::string name = in_its_task(key.device);
     if (key.transfers) name += " transfers";
     if (key.lane > 0) name += fmt::format(" ({})", key.lane + 1);
     return fmt::format(R"({{"ph": "M", "pid": {0}, "tid": {1}, "name": "thread_name", "args": {{"name": {2}}}}},)"
@@ -142,16 +149,33 @@ class timeline {
   std::string one(const slice& s) const {
     const trace_event& e = *s.event;
     const std::string head =
-        fmt::format(R"("ph": "X", {}, "ts": {}, "dur": {})", where(s), at(s.start), at(s.duration));
+        fmt::format(R"("ph": "X", {}{}, "ts": {}, "dur": {})", colour_of(e), where(s), at(s.start), at(s.duration));
     if (!is_transfer(e))
       return fmt::format(
           R"({{{}, "cat": "op", "name": {}, "args": {{"name": {}, "op": {}, {}"read": {}, "bytes": {}, "thread": {}}}}})",
-          head, json_quoted(e.op), json_quoted(e.node), json_quoted(e.op), fused_in(e), e.read, e.bytes, e.thread);
+          head, json_quoted(e.op + note_on(e)), json_quoted(e.node), json_quoted(e.op), fused_in(e), e.read, e.bytes,
+          e.thread);
     return fmt::format(
         R"({{{}, "cat": "{}", "name": {}, "args": {{"name": {}, "value": {}, "from": {}, "to": {}, "bytes": {}, "thread": {}}}}})",
-        head, category_of(e), json_quoted(e.kind == trace_event::send ? "send" : "receive"), json_quoted(e.node),
-        json_quoted(value_of(e.key)), json_quoted(source_of(e.key)), json_quoted(destination_of(e.key)), e.bytes,
-        e.thread);
+        head, category_of(e), json_quoted((e.kind == trace_event::send ? "send" : "receive") + note_on(e)),
+        json_quoted(e.node), json_quoted(value_of(e.key)), json_quoted(source_of(e.key)),
+        json_quoted(destination_of(e.key)), e.bytes, e.thread);
+  }
+  static std::string note_on(const trace_event& e) {
+    if (e.ended == trace_event::well) return "";
+    return e.ended == trace_event::failed ? " (failed)" : " (cut off)";
+  }
+  // Chrome has names for its colours, and Perfetto passes them over.
+  static std::string_view colour_of(const trace_event& e) {
+    if (e.ended == trace_event::well) return "";
+    return e.ended == trace_event::failed ? R"("cname": "terrible", )" : R"("cname": "grey", )";
+  }
+  std::string counter(const memory_sample& m) const {
+    return fmt::format(R"({{"ph": "C", "pid": {}, "ts": {}, "name": {}, "args": {{"bytes": {}}}}})", pid_of(m.device),
+                       at(m.time - began_), json_quoted(in_its_task(m.device) + " memory"), m.bytes);
+  }
+  std::string failure() const {
+    return trace_.failure.empty() ? "" : fmt::format(R"("failure": {}, )", json_quoted(trace_.failure));
   }
   static std::string fused_in(const trace_event& e) {
     return e.fused.empty() ? "" : fmt::format(R"("fused": {}, )", json_quoted(e.fused));
