@@ -4,6 +4,7 @@
 #include <pinion/distributed/server/burdens.ipp>
 #include <pinion/distributed/server/calls.ipp>
 #include <pinion/distributed/server/draining.ipp>
+#include <pinion/distributed/server/graph_requests.ipp>
 #include <pinion/distributed/server/inventory.ipp>
 #include <pinion/distributed/server/kept_variables.ipp>
 #include <pinion/distributed/server/local_cluster.ipp>
@@ -16,6 +17,7 @@
 #include <pinion/distributed/worker/builders.ipp>
 #include <pinion/distributed/worker/early_values.ipp>
 #include <pinion/distributed/worker/exchange.ipp>
+#include <pinion/distributed/worker/kept_graphs.ipp>
 #include <pinion/distributed/worker/kept_steps.ipp>
 #include <pinion/distributed/worker/offers.ipp>
 #include <pinion/distributed/worker/recent_failures.ipp>
