@@ -6,6 +6,7 @@
 #include <pinion/rpc/certificate.ipp>
 #include <pinion/rpc/channel.ipp>
 #include <pinion/rpc/connection.ipp>
+#include <pinion/rpc/connection_backlog.ipp>
 #include <pinion/rpc/credentials.ipp>
 #include <pinion/rpc/digest.ipp>
 #include <pinion/rpc/failure.ipp>

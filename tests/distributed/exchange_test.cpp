@@ -143,6 +143,35 @@ TEST_CASE("V3: a value may come before its receiver asks, after it, and before t
   CHECK(m.got == texts{"1=1", "2=2", "3=nothing"});
 }
 
+// Counts what is to be run in a thread that may compute, and runs it.
+struct counting_carrier final : value_carrier {
+  int computed = 0;
+  void carry(const run_id&, const std::string&, std::string_view, any_tensor) override {}
+  void fetch(const run_id&, const std::string&, std::string_view, fetched) override {}
+  void compute(const run_id&, std::function<void()> body) override {
+    ++computed;
+    body();
+  }
+};
+
+TEST_CASE("Q4: receivers of a light run are called where their values come, those of others by a computing thread") {
+  counting_carrier to;
+  for (const bool light : {false, true}) {
+    const auto meet = std::make_shared<remote_rendezvous>(run_1, worker_task(0), to);
+    if (light) meet->is_light();
+    int got = 0;
+    bool freed = false;
+    meet->receive(market::key(1), [&](const outcome<handed_over>& received) {
+      got = static_cast<int>(received.value().value.data<float>()[0]);
+    });
+    to.computed = 0;
+    meet->arrive(market::key(1), {market::value(7, 40), std::shared_ptr<void>(nullptr, [&](void*) { freed = true; })});
+    CHECK(got == 7);
+    CHECK(freed);
+    CHECK(to.computed == (light ? 0 : 1));
+  }
+}
+
 TEST_CASE("V1: a second receiver of a key is refused at once, and the first is served") {
   market m;
   const auto from = m.begin(*m.a), to = m.begin(*m.b);

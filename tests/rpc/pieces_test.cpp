@@ -18,6 +18,7 @@ constexpr std::size_t piece = outbox::piece;
 
 // What an outbox gives to be written: of each frame its id or slot, and the bytes of its payload.
 struct written_frames {
+  explicit written_frames(outbox how = outbox()) : out(std::move(how)) {}
   outbox out;
   std::vector<std::string> frames;
   std::string bytes;
@@ -106,6 +107,18 @@ TEST_CASE("at most sixteen payloads are under way; the next begins when one has 
   CHECK(open == 20);
   CHECK(pieces.size() == 16);
   CHECK(w.out.empty());
+}
+
+TEST_CASE("where memory is shared, less is in pieces already, and these are smaller") {
+  written_frames w(outbox(outbox::worth_sharing, outbox::shared_piece));
+  w.add(1, outbox::worth_sharing);
+  w.add(2, outbox::worth_sharing + 1);
+  w.add(3, 2 * outbox::shared_piece + 1);
+  w.add(4, outbox::shared_piece / 2);
+  CHECK(w.all() == texts{"whole 1", "begin 2", "piece of 1", "begin 4", "piece of 1", "begin 3", "piece of 1",
+                         "piece of 1", "piece of 1"});
+  CHECK(w.bytes.size() == w.out.bytes_added());
+  CHECK(outbox::shared_piece < piece);
 }
 
 TEST_CASE("bytes that are partly written go on where they were") {

@@ -60,6 +60,24 @@ TEST_CASE("steps of nothing, of small variables and of small feeds are light") {
   CHECK(is_light(f.g, x * 2.f + 1.f, {x.endpoint()}));
 }
 
+TEST_CASE("a step that hands on what is there is light, whatever its size") {
+  own_graph f;
+  auto large = placeholder<float>({100'000}, "large"), any = placeholder<float>({unknown}, "any");
+  auto v = variable(zeros<float>({100'000}), {.name = "v"});
+  CHECK(is_light(f.g, v.read()));
+  CHECK(is_light(f.g, reshape(identity(large), {100, 1000}), {large.endpoint()}));
+  CHECK(is_light(f.g, identity(any), {any.endpoint()}));
+  CHECK_FALSE(is_light(f.g, identity(large) + 1.f, {large.endpoint()}));
+  CHECK_FALSE(is_light(f.g, v.read() + 1.f));
+  CHECK_FALSE(is_light(f.g, any_expr(assign(v, large)), {large.endpoint()}));
+}
+
+TEST_CASE("a step of texts is not light, since they have any length") {
+  own_graph f;
+  auto word = placeholder<std::string>({}, "word");
+  CHECK_FALSE(is_light(f.g, identity(word), {word.endpoint()}));
+}
+
 TEST_CASE("a step of values of which the sizes are not known, or which are large, is not light") {
   own_graph f;
   auto any = placeholder<float>({unknown}, "any"), large = placeholder<float>({100'000}, "large");

@@ -7,8 +7,8 @@
 namespace pinion { inline namespace v0 {
 
 // Returns the work that its op counts, and no less than one operation for each element that it reads or yields;
-// infinity where a shape is not known. A kernel of the library does no more than this. Those of a program's own ops and
-// of bodies may take any time, whatever is counted.
+// infinity where a shape is not known, and 0 for an op that hands on what is there. A kernel of the library does no
+// more than this. Those of a program's own ops and of bodies may take any time, whatever is counted.
 double operations_of(graph_view g, const node& n);
 
 }}  // namespace pinion::v0

@@ -95,7 +95,8 @@ class connection : public std::enable_shared_from_this<connection> {
         traffic_(std::move(count)),
         limits_(allowed),
         backlog_limit_(backlog),
-        out_(memory_ ? outbox::worth_sharing : outbox::piece, backlog.all) {}
+        out_(memory_ ? outbox::worth_sharing : outbox::piece, memory_ ? outbox::shared_piece : outbox::piece,
+             backlog.all) {}
 
   // Starts reading. Call it in the network's thread.
   void start(connection_handlers handlers);
@@ -217,6 +218,7 @@ class connection : public std::enable_shared_from_this<connection> {
   std::span<const std::byte> unread_;  // the rest of what arrived last; it lies in first_ or inbox_
   std::array<std::byte, 512> first_;   // small enough to be had by every connection, and enough for most messages
   network::inbox inbox_;               // borrowed while there is more
+  unsigned pieces_ = 0;                // whose headers were awaited
   bool over_ = false;
   bool refusing_ = false;              // it is this side that ends the connection, if what is being done throws
   std::unique_ptr<rpc::timer> room_;   // set while await_room() waits
@@ -238,5 +240,6 @@ class connection : public std::enable_shared_from_this<connection> {
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/connection.ipp>
+#include <pinion/rpc/connection_backlog.ipp>
 #include <pinion/rpc/responder.ipp>
 #endif

@@ -9,6 +9,14 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
+namespace detail {
+
+// Going through the network's queue costs a good part of copying a piece in shared memory. So pieces are written and
+// read at once where that is possible, but for each of this number, so that others have their turn.
+inline constexpr unsigned pieces_of_turn = 4;
+
+}  // namespace detail
+
 PINION_DECL bool connection::is_closed() const {
   std::lock_guard hold(mutex_);
   return closed_ != nullptr;
@@ -60,61 +68,6 @@ PINION_DECL void connection::send(frame_header header, rpc::message&& message, u
   net_.post([self = shared_from_this()] { self->net_.spawn(self->write(self)); });
 }
 
-PINION_DECL void connection::refuse_if_crowded(frame_header& header, rpc::message& message) const {
-  const std::uint64_t bytes = message.control.size() + message.payload_bytes();
-  if (takes_no_more())
-    message = encode_failure(why_crowded("and it asked for more before"));
-  else if (!out_.may_add(bytes))
-    message = encode_failure(
-        error(errc::resource_exhausted, "an answer of " + std::to_string(bytes) + " bytes, where " +
-                                            std::to_string(backlog_limit_.all->bytes()) +
-                                            " bytes wait for all clients to take them (limits.bytes_waiting_of_all)"));
-  else
-    return;
-  header.kind = frame_kind::failure;
-}
-
-PINION_DECL bool connection::takes_no_more() const {
-  if (!has_backlog()) return false;
-  return out_.cost() - backlog_limit_.of_one() > backlog_limit_.asked_before ||
-         net_.now() - moved_ > backlog_limit_.patience / 4;
-}
-
-PINION_DECL error connection::why_crowded(const std::string& then) const {
-  const std::uint64_t most = backlog_limit_.of_one();
-  return error(errc::resource_exhausted,
-               "more than " + std::to_string(most) + " bytes wait for the client (" +
-                   (most < backlog_limit_.most ? "its share of limits.bytes_waiting_of_all" : "limits.bytes_waiting") +
-                   "), " + then);
-}
-
-PINION_DECL void connection::watch_backlog() {
-  std::lock_guard hold(mutex_);
-  if (!closed_) watch_if_crowded();
-}
-
-PINION_DECL void connection::watch_if_crowded() {
-  if (!has_backlog() || std::exchange(watched_, true)) return;
-  net_.post([self = shared_from_this()] { self->net_.spawn(self->watch(self)); });
-}
-
-PINION_DECL awaitable<void> connection::watch([[maybe_unused]] std::shared_ptr<connection> self) {
-  watch_ = net_.make_timer();
-  for (;;) {
-    time_point until;
-    {
-      std::lock_guard hold(mutex_);
-      if (!(watched_ = !closed_ && has_backlog())) break;
-      until = moved_ + backlog_limit_.patience;
-    }
-    if (net_.now() >= until)
-      close_now(why_crowded("and it takes none of them"), true);
-    else
-      co_await watch_->wait_until(until);
-  }
-  watch_ = nullptr;
-}
-
 PINION_DECL bool connection::all_written_now(outbox::messages& gone) {
   constexpr int most_calls = 4;  // the rest is the work of the network's thread
   for (int i = 0; i < most_calls && !out_.empty(); ++i) {
@@ -160,6 +113,7 @@ PINION_DECL bool connection::has_sent_all() const {
 PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<connection> self) {
   outcome<> written;
   std::size_t bytes = 0;  // of what was written last
+  unsigned pieces = 0;    // that are shared
   try {
     for (;;) {
       outbox::messages gone;
@@ -174,9 +128,13 @@ PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<c
       if (room_ && !is_crowded()) room_->cancel();
       if (parts.empty()) co_return;
       if (memory_) parts = out_.share(*memory_);
-      bytes = asio::buffer_size(parts);
-      co_await stream_->write(parts);
-      count_written(bytes + out_.shared());
+      const std::size_t all = asio::buffer_size(parts);
+      bytes = memory_ && ++pieces % detail::pieces_of_turn != 0 ? stream_->write_now(parts) : 0;
+      if (bytes == 0) {
+        co_await stream_->write(parts);
+        bytes = all;
+      }
+      count_written(bytes + (bytes == all ? out_.shared() : 0));
     }
   } catch (...) {
     written = current_error();
@@ -226,7 +184,8 @@ PINION_DECL awaitable<frame_header> connection::read_header() {
   std::span<std::byte> room{reinterpret_cast<std::byte*>(&h), sizeof h};
   // The next bytes may be a piece, which goes to its place, and must not come into a buffer.
   while (!room.empty() && unread_.empty() && !in_pieces_.empty()) {
-    const std::size_t n = co_await stream_->read_some(room);
+    std::size_t n = memory_ && ++pieces_ % detail::pieces_of_turn != 0 ? stream_->read_now(room) : 0;
+    if (n == 0) n = co_await stream_->read_some(room);
     heard(n);
     room = room.subspan(n);
   }
@@ -323,22 +282,6 @@ PINION_DECL awaitable<outcome<std::string>> connection::read_control(std::uint64
 PINION_DECL void connection::refuse(const frame_header& h, const error& why) {
   if (h.kind != frame_kind::request) throw error(why);
   responder(weak_from_this(), h.id).fail(why);
-}
-
-PINION_DECL bool connection::is_crowded() const {
-  if (!backlog_limit_.is_set()) return false;
-  std::lock_guard hold(mutex_);
-  return out_.cost() > backlog_limit_.of_one() / (room_ ? 2 : 1);
-}
-
-PINION_DECL awaitable<void> connection::await_room() {
-  room_ = net_.make_timer();
-  while (is_crowded() && !over_) {
-    forgive();  // the peer may be talking, and it is this side that does not listen
-    co_await room_->wait_until(net_.now() + backlog_limit_.patience / 4);
-  }
-  forgive();
-  room_ = nullptr;
 }
 
 PINION_DECL awaitable<void> connection::fill(std::span<std::byte> into) {

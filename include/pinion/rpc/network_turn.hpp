@@ -45,8 +45,9 @@ class network_turn {
   bool is_worth_trying();
   void give_back();
 
-  // The thread polls for a while after an event, yielding, before it blocks.
-  static constexpr std::chrono::microseconds patience{30};
+  // A thread polls for a while after an event, yielding, before it blocks. The network's own thread has more patience
+  // while that would have spared it its last sleep, so that it takes a small share of a core where events are rare.
+  static constexpr std::chrono::microseconds patience{150}, least_patience{30};
   // The time after which the network's own thread looks whether waiting threads still run the context.
   static constexpr std::chrono::microseconds standby{100};
   static constexpr int most_skipped = 63;
@@ -60,7 +61,8 @@ class network_turn {
   std::atomic<int> misses_{0}, skip_{0};  // waits in vain, and how many waits do not try therefore
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool wanted_back_ = false;  // under the lock
+  bool wanted_back_ = false;                                 // under the lock
+  std::chrono::microseconds own_patience_ = least_patience;  // of the network's own thread
 };
 
 }}}  // namespace pinion::v0::rpc

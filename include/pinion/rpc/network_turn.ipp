@@ -48,13 +48,14 @@ PINION_DECL void network_turn::run_until_asked() {
   while (asking_.load() == 0 && !context_.stopped()) {
     if (poll() > 0) {
       last = std::chrono::steady_clock::now();
-    } else if (std::chrono::steady_clock::now() - last < patience) {
+    } else if (std::chrono::steady_clock::now() - last < own_patience_) {
       std::this_thread::yield();
     } else {
       sleeps_ = true;
       context_.run_one();
       sleeps_ = false;
-      last = std::chrono::steady_clock::now();
+      const auto slept_from = std::exchange(last, std::chrono::steady_clock::now());
+      own_patience_ = last - slept_from < patience ? patience : least_patience;
     }
   }
 }

@@ -29,11 +29,13 @@ namespace pinion { inline namespace v0 { namespace rpc {
 class outbox {
  public:
   static constexpr std::uint64_t piece = std::uint64_t{256} << 10;
-  // Where memory is shared, it is worth the copies for payloads of more bytes.
-  static constexpr std::uint64_t worth_sharing = std::uint64_t{16} << 10;
+  // Where memory is shared, it is worth the copies for payloads of more bytes. Its pieces are smaller, so that the peer
+  // copies one out while the next is copied in.
+  static constexpr std::uint64_t worth_sharing = std::uint64_t{16} << 10, shared_piece = std::uint64_t{128} << 10;
 
-  explicit outbox(std::uint64_t most_whole = piece, std::shared_ptr<backlog_of_all> all = nullptr)
-      : most_whole_(most_whole), cost_(std::move(all)) {}
+  explicit outbox(std::uint64_t most_whole = piece, std::uint64_t most_of_piece = piece,
+                  std::shared_ptr<backlog_of_all> all = nullptr)
+      : most_whole_(most_whole), piece_bytes_(most_of_piece), cost_(std::move(all)) {}
 
   // A message, and how much of its payload has been taken into frames.
   struct outgoing {
@@ -80,7 +82,7 @@ class outbox {
   void append_piece();
   messages::iterator next_in_pieces();
 
-  const std::uint64_t most_whole_;
+  const std::uint64_t most_whole_, piece_bytes_;
   messages whole_, in_pieces_;  // in the order of add()
   messages ending_;             // those that are gone when the batch is written
   std::vector<asio::const_buffer> batch_;

@@ -22,7 +22,7 @@ PINION_DECL void outbox::add(frame_header header, rpc::message&& message) {
   header.control = message.control.size();
   header.payload = message.payload_bytes();
   const bool whole = header.payload <= most_whole_;
-  const std::uint64_t pieces = whole ? 0 : (header.payload + piece - 1) / piece;
+  const std::uint64_t pieces = whole ? 0 : (header.payload + piece_bytes_ - 1) / piece_bytes_;
   messages& to = whole ? whole_ : in_pieces_;
   to.push_back({.header = header, .message = std::move(message), .left = header.payload});
   cost_.set(cost_.bytes() + to.back().cost());
@@ -30,7 +30,7 @@ PINION_DECL void outbox::add(frame_header header, rpc::message&& message) {
 }
 
 PINION_DECL std::span<const asio::const_buffer> outbox::next() {
-  if (batch_.empty()) room_ = piece;
+  if (batch_.empty()) room_ = piece_bytes_;
   if (!begun_ && piece_.payload == 0) {
     append_whole_messages();
     if (!in_pieces_.empty()) append_piece();
@@ -121,7 +121,7 @@ PINION_DECL void outbox::append_piece() {
     slots_ |= std::uint32_t{1} << o.header.slot;
     append_beginning(o);
   }
-  const std::uint64_t bytes = std::min(o.left, piece);
+  const std::uint64_t bytes = std::min(o.left, piece_bytes_);
   piece_ = {.kind = frame_kind::piece, .slot = o.header.slot, .payload = bytes};
   append(&piece_, sizeof piece_);
   piece_at_ = batch_.size();

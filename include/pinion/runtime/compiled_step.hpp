@@ -36,8 +36,8 @@ class compiled_step {
   // Other threads may help it, see lane_choice.
   bool runs_in_order() const { return !waits_; }
 
-  // Does it take no longer than handing it to another thread? Then start() ends it, in this thread.
-  bool is_light() const { return !waits_ && (parts_.empty() || parts_[0]->light); }
+  // Does it take no longer than handing it to another thread, beside the time for which it waits for values?
+  bool is_light() const { return parts_.empty() || (parts_.size() == 1 && parts_[0]->light); }
 
   // Binds the step to lasting cells of its feeds. Returns null where not all of it can be bound.
   std::unique_ptr<bound_body> bind(std::span<const cell> feeds) const;

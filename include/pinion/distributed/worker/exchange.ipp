@@ -204,7 +204,8 @@ PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std:
   }
   if (!push && !kept) return fail(run, too_much_offered(to_task));
   if (push)
-    way->notify(rpc::lane::data, push_value::method, rpc::encode(push_value{run, key, std::move(value)}));
+    way->notify(rpc::lane::data, push_value::method, rpc::encode(push_value{run, key, std::move(value)}),
+                bytes > rpc::outbox::worth_sharing ? rpc::connection::urgency::now : rpc::connection::urgency::batch);
   else
     way->notify(rpc::lane::data, announce_value::method, rpc::encode(announce_value{run, key}));
 }

@@ -5,7 +5,9 @@
 //      receiver is refused, and a value is fetched once, however often it is announced.
 //   2. A pushed value holds its sender's credit until it is taken or dropped.
 //   3. After abort() nothing waits and nothing is kept: later values are dropped, and later receivers get the error.
-//   4. Callbacks run without the lock; those for values from other tasks run in a thread that may compute.
+//   4. Callbacks run without the lock; those for values from other tasks run in a thread that may compute, unless the
+//   run
+//      is light.
 #pragma once
 
 #include <functional>
@@ -48,6 +50,10 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
 
   const run_id& run() const { return run_; }
 
+  // Says that what receivers do with their values takes some microseconds, so that they may do it in any thread. Before
+  // the first receive().
+  void is_light() { light_ = true; }
+
   void send(const std::string& key, handed_over value) override;
 
   void receive(const std::string& key, receiver done) override;
@@ -73,6 +79,7 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
   const std::string task_;
   value_carrier& carrier_;
   mutable std::mutex mutex_;
+  bool light_ = false;
   shared_error failure_;
   std::unordered_map<std::string, handed_over> local_;
   std::map<std::string, arrival> arrived_;  // ordered, like the next two: others choose these keys

@@ -64,8 +64,9 @@ PINION_DECL void remote_rendezvous::arrive(const std::string& key, arrival a) {
     waiting = take_receiver(key);
     if (!waiting) arrived_.emplace(key, std::move(a));
   }
-  if (waiting)
-    carrier_.compute(run_, [waiting = std::move(waiting), value = std::move(a.value)] { waiting(handed_over(value)); });
+  if (!waiting) return;
+  if (light_) return waiting(handed_over{std::move(a.value)});
+  carrier_.compute(run_, [waiting = std::move(waiting), value = std::move(a.value)] { waiting(handed_over(value)); });
 }
 
 PINION_DECL void remote_rendezvous::announce(const std::string& key, const std::string& by) {

@@ -266,6 +266,7 @@ PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order
   };
   auto meet = exchange_.begin(r.run, what.step->peers, failed,
                               std::shared_ptr<const awaited_values>(what.step, &what.step->awaited));
+  if (what.compiled->is_light()) meet->is_light();
   auto a = std::make_shared<active_run>(std::move(meet), std::move(what), order.by);
   *hook = a;
   a->began = net_.now();

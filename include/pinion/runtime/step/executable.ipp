@@ -68,14 +68,17 @@ PINION_DECL void executable::join_segments(task_services& services) {
 
 namespace detail {
 
-// The operations of an item, as a bound. Ops of users may take any time, whatever the size of their values, and so may
-// bodies, and texts have any length; what a queue lets go on, goes on in the thread that has touched it.
+// The operations of an item, as a bound; values go in and out as they are. Ops of users may take any time, whatever the
+// size of their values, and so may bodies, and texts have any length; what a queue lets go on, goes on in the thread
+// that has touched it.
 inline double most_operations_of(graph_view g, const executable_item& it) {
   constexpr double endless = std::numeric_limits<double>::infinity();
   const auto has_size = [](const output_type& t) { return !t.resource && t.dtype != dtype::string; };
   const pinion::node& n = *it.node;
+  if (!std::all_of(n.outputs.begin(), n.outputs.end(), has_size)) return endless;
+  if (it.kind != part_item::compute) return 0;
   const bool is_bounded =
-      !it.blocking && !find_registered(n.op) && std::all_of(n.outputs.begin(), n.outputs.end(), has_size) &&
+      !it.blocking && !find_registered(n.op) &&
       std::all_of(n.inputs.begin(), n.inputs.end(), [&](const output& in) { return has_size(g.type_of(in)); }) &&
       !has_body(n);
   return is_bounded ? operations_of(g, n) : endless;
@@ -86,7 +89,7 @@ inline double most_operations_of(graph_view g, const executable_item& it) {
 PINION_DECL bool executable::is_light() const {
   constexpr std::size_t most_items = 16;
   constexpr double most_operations = 4096;
-  if (waits || device->stream() || items.size() > most_items) return false;
+  if (device->stream() || items.size() > most_items) return false;
   double sum = 0;
   for (const item& it : items) sum += detail::most_operations_of(graph, it);
   return sum <= most_operations;
