@@ -60,7 +60,7 @@ report="$out/bench.md"
 {
   echo "${gpus:-no GPU}"
   echo "commit $(cat commit 2>/dev/null || git describe --always --dirty)"
-  echo "$("$CXX" --version | head -1), $("$toolkit/bin/nvcc" --version | tail -1)"
+  print_tools
 } | tee "$report"
 for program in ${only:-$all}; do
   printf '\n## %s\n\n' "$program"

@@ -86,6 +86,12 @@ link() {
     $libraries
 }
 
+# print_tools: prints the versions of the compilers.
+print_tools() {
+  { "$toolkit/bin/nvcc" --version | tail -1 | grep .; } 2>/dev/null || echo "no nvcc"
+  { "$CXX" --version | head -1 | grep .; } 2>/dev/null || echo "no $CXX"
+}
+
 # take_built NAME...: takes programs out of the archive, if it has them for this architecture.
 take_built() {
   [ "$(cat built/arch 2>/dev/null)" = "$arch" ] || return

@@ -158,8 +158,7 @@ programs() {
 section_machine() {
   echo "$gpus"
   echo "commit $(cat commit 2>/dev/null || git describe --always --dirty)"
-  "$toolkit/bin/nvcc" --version 2>/dev/null | tail -2 | grep . || echo "no nvcc"
-  "$CXX" --version 2>/dev/null | head -1 | grep . || echo "no $CXX"
+  print_tools
   echo "$(uname -sr), $(nproc) cores, $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -1)"
   local library
   for library in nvrtc cublasLt cudnn; do

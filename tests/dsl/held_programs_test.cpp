@@ -66,7 +66,7 @@ TEST_CASE("a unit has the programs of the gradient of a program that ends in a c
   CHECK(is_program_of(fused::executable, y.node()));
   const auto [dx] = gradients(reduce_sum(y), x);
   CHECK(is_program_of(dsl::gradient_of<fused>::executable, dx.node()));
-  CHECK(is_program_of(dsl::cast_back_of<fused>::type::executable, g[dx.node().inputs.back().node]));
+  CHECK(is_program_of(fused::cast_back::executable, g[dx.node().inputs.back().node]));
 }
 
 TEST_CASE("a layer and its gradient run in kernels of the library") {

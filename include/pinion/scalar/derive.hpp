@@ -137,7 +137,7 @@ constexpr Program derivative(const Program& p, value_id by) {
   const std::size_t forward = p.code.size();
   for (std::size_t r = 0; r < p.results.size(); ++r) {
     const value_id dy = d.emit_input(false);
-    if (p.results[r].type == p.arithmetic) pass.give_to(p.results[r].value, symbol<Program>{&d, dy});
+    if (is_floating(p.results[r].type)) pass.give_to(p.results[r].value, symbol<Program>{&d, dy});
   }
   for (std::size_t i = forward; i-- > 0;) pass.visit(static_cast<value_id>(i));
   auto of_input = table_beside<value_id>(p, p.inputs);
@@ -180,7 +180,8 @@ constexpr int count_real_functions(const Program& p) {
 
 // The derivative of p by all its inputs. Its inputs are those of p, then one adjoint for each result of p. Its results
 // are the adjoints of the inputs of p, in order; the constant 0 for a bool, and for an input that the results do not
-// depend on. Requires: the arithmetic type is floating-point, and no result is a cast.
+// depend on. The adjoint of a result that is cast to another floating dtype is that of the number before the cast;
+// there is none through a cast to an integer. Requires: the arithmetic type is floating-point.
 template <class Program>
 constexpr Program derive(const Program& p) {
   return without_dead_values(detail::derivative(p, p.inputs));
@@ -202,7 +203,7 @@ constexpr Program derive(const Program& p, std::uint32_t given) {
 // computing it again. Requires: that of derive; p has one result.
 template <class Program>
 constexpr Program derive_for_node(const Program& p) {
-  if (!p.fits() || detail::count_real_functions(p) == 0) return derive(p);
+  if (!p.fits() || p.results[0].type != p.arithmetic || detail::count_real_functions(p) == 0) return derive(p);
   value_id y = p.results[0].value;
   while (p.code[y].op == opcode::partial) y = p.code[y].a;
   const value_id kept = static_cast<value_id>(y + 1);

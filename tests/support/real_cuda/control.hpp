@@ -3,9 +3,10 @@
 // a count agrees with every expectation. Misuses are found by compute-sanitizer (tests/gpu.sh).
 #pragma once
 
-#include <driver_types.h>
+#include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,13 @@ struct settings {
   unsigned jitter_us = 0, seed = 1;
   turns order = turns::forward;
 };
-inline void reset(const settings& = {}) {}
+inline void reset() {}
+// Throws where CUDA shows no GPU, of which a test could only say less.
+inline void reset(const settings&) {
+  int gpus = 0;
+  const cudaError_t failed = cudaGetDeviceCount(&gpus);
+  if (failed || gpus == 0) throw std::runtime_error(std::string("CUDA shows no GPU: ") + cudaGetErrorString(failed));
+}
 inline void fault_next_launch(int, cudaError_t) {}
 inline void fail_allocation(int) {}
 inline void refuse(code) {}

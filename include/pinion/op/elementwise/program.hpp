@@ -5,6 +5,7 @@
 
 #include <pinion/dsl/operators.hpp>
 #include <pinion/scalar/derive.hpp>
+#include <pinion/scalar/functors.hpp>
 #include <pinion/scalar/record.hpp>
 
 namespace pinion { inline namespace v0 { namespace dsl {
@@ -103,24 +104,14 @@ struct mapped {
   static constexpr static_program recorded = scalar::compose(
       own(), std::array<scalar::operand<static_program>, sizeof...(Operands)>{detail::as_operand<Operands>()...});
   static constexpr static_program executable = scalar::executable(recorded);
+  // What an adjoint goes through first where this ends in a cast between floating dtypes.
+  using cast_back = mapped<scalar::functor::identity, Result, Arithmetic, number_argument>;
 };
 
-// Tells whether a program ends in a cast between floating dtypes. Its adjoint is cast back before all else.
+// Tells whether a program ends in a cast between floating dtypes.
 template <class P, class A = typename P::arithmetic, class R = typename P::template result<0>>
 inline constexpr bool casts_floats =
     !std::is_same_v<A, R> && std::is_floating_point_v<A> && std::is_floating_point_v<R>;
-
-namespace detail {
-
-template <class P>
-constexpr static_gradient derived() {
-  auto p = scalar::convert_program<static_gradient>(P::recorded);
-  if (!casts_floats<P>) return scalar::derive_for_node(p);
-  p.results[0].type = p.arithmetic;
-  return scalar::derive(p);  // the node's output is no number of this arithmetic
-}
-
-}  // namespace detail
 
 // The backward program of a mapped one; its kernel computes all gradients in one pass. A backward program too large for
 // this type is made when a graph is differentiated, and is interpreted.
@@ -129,7 +120,8 @@ struct gradient_of {
   using arithmetic = typename P::arithmetic;
   template <std::size_t>
   using result = arithmetic;
-  static constexpr static_gradient executable = scalar::executable(detail::derived<P>());
+  static constexpr static_gradient executable =
+      scalar::executable(scalar::derive_for_node(scalar::convert_program<static_gradient>(P::recorded)));
   // True where a kernel can be compiled: clang unfolds at most 256 instructions at once.
   static constexpr bool is_compiled = executable.fits() && executable.code.size() <= 256;
 };
