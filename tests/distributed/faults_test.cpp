@@ -264,6 +264,29 @@ TEST_CASE("R3: a session that is closed at any moment of its first step cancels 
   CHECK(ended > 0);
 }
 
+TEST_CASE("R3: a first step that is cancelled at any moment ends, whatever it waits for, and the session goes on") {
+  for (int moment = 0; moment < 60; ++moment) {
+    sim_cluster cluster(weather{1});
+    const ping_pong model(ps_task(0), worker_task(1));
+    operation takes;
+    {
+      const device on{ps_task(0)};
+      auto empty = fifo_queue<float>({.capacity = 1, .shapes = {{}}});
+      takes = group(empty.dequeue());
+    }
+    session sess(cluster.toward(worker_task(0)));
+    cluster.after(moment * 100us, [&] { sess.cancel_steps(error(errc::cancelled, "enough")); });
+    cluster.after(1s, [&] { sess.cancel_steps(error(errc::aborted, "the cancellation was lost")); });
+    const auto e = caught([&] { sess.run(takes); });
+    INFO(moment << ": " << e.what());
+    CHECK(e.code() == errc::cancelled);
+    cluster.run_for(2s);
+    CHECK(cluster.runs() == 0);
+    sess.run(model.init);
+    CHECK(model.is_right(sess.run(model.end)));
+  }
+}
+
 TEST_CASE("R2: the first failure is reported, not what fails because of it") {
   const std::uint64_t seed = GENERATE(range(1u, 13u));
   running r(seed, ps_task(0), worker_task(1));

@@ -483,6 +483,33 @@ TEST_CASE("a host that is killed while frozen sees its streams broken") {
   CHECK(reading->text() == "unavailable: the stream a-b:1#1 broke: host b was killed");
 }
 
+TEST_CASE("a reset of one way breaks the streams that the first host has opened, and no others") {
+  pair_of_hosts hosts;
+  std::string here;
+  const auto reading = start(hosts.world, read_text(*hosts.here, 1, here));
+  hosts.world.run_for(1s);
+  hosts.world.reset_way("b", "a");
+  hosts.world.run_for(1s);
+  CHECK_FALSE(reading->done());
+  hosts.world.reset_way("a", "b");
+  hosts.world.run_for(0s);
+  CHECK(reading->text() == "unavailable: the stream a-b:1#1 broke: it was reset");
+}
+
+TEST_CASE("on a lost stream nothing arrives, not even its end, and others can be made") {
+  pair_of_hosts hosts;
+  std::string here, there;
+  start(hosts.world, write_text(*hosts.here, "abc"));
+  hosts.world.lose("b", "a");
+  const auto reading = start(hosts.world, read_text(*hosts.there, 1, there));
+  start(hosts.world, write_text(*hosts.here, "def"));
+  hosts.world.run_for(1h);
+  hosts.here = nullptr;
+  hosts.world.run_for(1h);
+  CHECK_FALSE(reading->done());
+  run(hosts.world, connect_into(*hosts.a, "b:1", never, hosts.here));
+}
+
 TEST_CASE("a reset breaks the streams between two hosts at both ends, and no others") {
   pair_of_hosts hosts;
   std::string here, there;

@@ -52,6 +52,7 @@ struct connection : std::enable_shared_from_this<connection> {
   void close(int side);
   void kill(int side);
   void reset();
+  void lose();
   void resume(int side, duration after = {});
 
   void fail(int side, const std::string& why);
@@ -63,6 +64,7 @@ struct connection : std::enable_shared_from_this<connection> {
 
   const world_ptr world;
   const std::string name;
+  bool lost = false;         // nothing travels on it any more
   std::array<half, 2> ends;  // the end that connected, then the end that was accepted
 };
 

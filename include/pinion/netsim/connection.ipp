@@ -69,6 +69,11 @@ PINION_DECL void connection::reset() {
   }
 }
 
+PINION_DECL void connection::lose() {
+  lost = true;
+  for (const int side : {0, 1}) lose_line(side);
+}
+
 PINION_DECL void connection::resume(int side, duration after) {
   half& here = ends[side];
   if (here.due || here.line.empty() || is_cut(side)) return;
@@ -96,6 +101,7 @@ PINION_DECL void connection::tell(int side) {
 }
 
 PINION_DECL void connection::send(int side, chunk::kind what, std::vector<std::byte> bytes) {
+  if (lost) return;
   half& here = ends[side];
   here.sent = std::max(here.sent, world->now);
   if (const auto speed = static_cast<double>(world->options.bytes_per_second); speed > 0)

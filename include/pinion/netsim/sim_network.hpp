@@ -47,6 +47,10 @@ class sim_network final : public rpc::network {
   void thaw(const std::string& host);
   void kill(const std::string& host);
   void reset(const std::string& a, const std::string& b);  // breaks the streams between two hosts at both ends, at once
+  void reset_way(const std::string& from, const std::string& to);  // only those that the first has opened
+  // The streams between two hosts carry nothing any more, and nobody is told, not even of their end. Others can be
+  // made.
+  void lose(const std::string& a, const std::string& b);
 
   void run_for(duration time);
   // The time of the first event that is left; now, where something may be ready to run.

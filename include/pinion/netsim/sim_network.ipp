@@ -78,12 +78,27 @@ PINION_DECL void sim_network::kill(const std::string& host_name) {
   world_->wake_late(*victim);
 }
 
+// Was it opened by the one host, to the other?
+inline bool leads(const connection& c, const std::string& from, const std::string& to) {
+  return c.ends[0].host->name == from && c.ends[1].host->name == to;
+}
+
 PINION_DECL void sim_network::reset(const std::string& a, const std::string& b) {
   world_->note("reset ", a, " = ", b);
-  for (const auto& each : world_->alive(world_->connections)) {
-    const std::string &from = each->ends[0].host->name, &to = each->ends[1].host->name;
-    if ((from == a && to == b) || (from == b && to == a)) each->reset();
-  }
+  for (const auto& each : world_->alive(world_->connections))
+    if (leads(*each, a, b) || leads(*each, b, a)) each->reset();
+}
+
+PINION_DECL void sim_network::reset_way(const std::string& from, const std::string& to) {
+  world_->note("reset ", from, " > ", to);
+  for (const auto& each : world_->alive(world_->connections))
+    if (leads(*each, from, to)) each->reset();
+}
+
+PINION_DECL void sim_network::lose(const std::string& a, const std::string& b) {
+  world_->note("lose ", a, " = ", b);
+  for (const auto& each : world_->alive(world_->connections))
+    if (leads(*each, a, b) || leads(*each, b, a)) each->lose();
 }
 
 PINION_DECL void sim_network::run_for(duration time) {

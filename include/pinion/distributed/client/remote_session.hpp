@@ -15,6 +15,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
 #include <pinion/distributed/master/master.hpp>
+#include <pinion/distributed/wire/cancellations.hpp>
 #include <pinion/distributed/wire/graph.hpp>
 #include <pinion/runtime/backend.hpp>
 
@@ -100,7 +101,7 @@ class wire_port final : public session_port {
   Reply ask(const Request& request, patience until, const std::string& limit = operation_limit) {
     wait_options how{.what = {},
                      .until = until,
-                     .check = [this, before = cancellations()] { expect_wanted(before); },
+                     .check = [this, before = cancellations_.count()] { expect_wanted(before); },
                      .limit = limit};
     // An extension is not given up when steps are cancelled: a graph that may or may not have arrived could not be
     // used.
@@ -117,7 +118,6 @@ class wire_port final : public session_port {
   void expect_open() const;
   // Ends a wait when the session was closed, or its steps were cancelled since; the master itself may not answer.
   void expect_wanted(int cancellations_before) const;
-  int cancellations() const;
   std::uint64_t left(patience until) const;
   // The deadline of a call that first waits for tasks.
   patience until_both(const call_limits& limits) const;
@@ -125,8 +125,7 @@ class wire_port final : public session_port {
   std::uint64_t session_ = 0;
   mutable std::mutex mutex_;
   bool closed_ = false;
-  int cancellations_ = 0;  // how often cancel_steps() was called
-  std::optional<error> cancelled_by_;
+  cancellations cancellations_;
 };
 
 // A session whose steps run on a cluster. Owned by pinion::session; refers to its graph. It keeps what its master was
@@ -167,6 +166,7 @@ class remote_session final : public runtime::session_backend {
 
   std::shared_ptr<step_place> place_of(const runtime::step_signature& signature);
   std::shared_ptr<remote_step> step_in(const step_place& place) const;
+  std::shared_ptr<remote_step> make_step(step_place& place, const runtime::step_signature& signature);
   // Throws data_loss unless the values are those that the step fetches: a master may send anything.
   static void expect_fetches(const remote_step& step, const std::vector<any_tensor>& values);
 
@@ -177,7 +177,7 @@ class remote_session final : public runtime::session_backend {
   void expect_wanted() const;
 
   // Returns the access to the master. The first call opens the session and waits for the target. Throws
-  // closed_meanwhile() if the session is closed.
+  // closed_meanwhile() if the session is closed, and the reason of a cancellation that comes meanwhile.
   std::shared_ptr<session_port> port();
   std::shared_ptr<session_port> open();
 
@@ -200,6 +200,7 @@ class remote_session final : public runtime::session_backend {
   mutable std::mutex mutex_;
   bool closed_ = false;
   source_location closed_at_;
+  cancellations cancellations_;
   std::shared_ptr<session_port> port_;
   std::unordered_map<runtime::step_signature, std::shared_ptr<step_place>, runtime::signature_hash> steps_;
 };

@@ -105,11 +105,11 @@ PINION_DECL void wire_port::cancel_steps(const error& why) {
   {
     std::lock_guard hold(mutex_);
     if (closed_) return;
-    ++cancellations_;
-    cancelled_by_ = why;
   }
-  to_.way->notify(rpc::lane::control, cancel_runs::method, rpc::encode(cancel_runs{session_, why}),
-                  rpc::connection::urgency::now);
+  cancellations_.add(why);
+  // The control lane is the faster one; on the other it comes behind the request of a run that it has overtaken.
+  for (const auto lane : {rpc::lane::control, rpc::lane::data})
+    to_.way->notify(lane, cancel_runs::method, rpc::encode(cancel_runs{session_, why}), rpc::connection::urgency::now);
 }
 
 PINION_DECL void wire_port::close() {
@@ -128,13 +128,7 @@ PINION_DECL void wire_port::expect_open() const {
 
 PINION_DECL void wire_port::expect_wanted(int cancellations_before) const {
   expect_open();
-  std::lock_guard hold(mutex_);
-  if (cancellations_ != cancellations_before) throw *cancelled_by_;
-}
-
-PINION_DECL int wire_port::cancellations() const {
-  std::lock_guard hold(mutex_);
-  return cancellations_;
+  cancellations_.expect_no_more_than(cancellations_before);
 }
 
 PINION_DECL std::uint64_t wire_port::left(patience until) const {
@@ -167,8 +161,16 @@ PINION_DECL std::shared_ptr<runtime::prepared_step> remote_session::prepare(cons
   expect_open();
   const auto place = place_of(signature);
   if (auto known = step_in(*place)) return known;
-  std::lock_guard one_makes_it(place->making);
-  if (auto known = step_in(*place)) return known;
+  const int before = cancellations_.count();
+  const auto made = make_step(*place, signature);
+  cancellations_.expect_no_more_than(before);  // the step that waits for this one was cancelled with those that run
+  return made;
+}
+
+PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::make_step(
+    step_place& place, const runtime::step_signature& signature) {
+  std::lock_guard one_makes_it(place.making);
+  if (auto known = step_in(place)) return known;
   ship();
   const bool lines = options_.log_device_placement;
   const auto reply = port()->prepare(signature, limits(), lines);
@@ -177,7 +179,7 @@ PINION_DECL std::shared_ptr<runtime::prepared_step> remote_session::prepare(cons
   for (const graph_view g(graph_); const output& o : signature.fetches) fetched.push_back(g.type_of(o));
   auto made = std::make_shared<remote_step>(reply.step, std::move(fetched));
   std::lock_guard hold(mutex_);
-  return place->step = std::move(made);
+  return place.step = std::move(made);
 }
 
 PINION_DECL void remote_session::run(runtime::prepared_step& step, std::span<any_tensor> feeds,
@@ -236,6 +238,7 @@ PINION_DECL std::vector<device_info> remote_session::list_devices() {
 }
 
 PINION_DECL void remote_session::cancel_steps(const error& why) {
+  cancellations_.add(why);
   std::shared_ptr<session_port> open;
   {
     std::lock_guard hold(mutex_);
@@ -312,8 +315,12 @@ PINION_DECL std::shared_ptr<session_port> remote_session::open() {
   session_settings settings{options_.allow_soft_placement, options_.device_filters, options_.optimize};
   if (const auto here = local_masters::instance().find(address_, shows_))
     return std::make_shared<local_port>(here, std::move(settings));
+  const auto check = [this, before = cancellations_.count()] {
+    expect_wanted();
+    cancellations_.expect_no_more_than(before);
+  };
   return std::make_shared<wire_port>(net_, address_, shows_, std::move(settings), after(*net_, limits().startup),
-                                     [this] { expect_wanted(); });
+                                     check);
 }
 
 PINION_DECL void remote_session::ship() {

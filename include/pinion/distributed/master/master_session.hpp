@@ -14,6 +14,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/master/known_tasks.hpp>
 #include <pinion/distributed/master/session_run.hpp>
+#include <pinion/distributed/wire/cancellations.hpp>
 #include <pinion/distributed/worker/step_counts.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
 #include <pinion/runtime/step/placed_steps.hpp>
@@ -195,6 +196,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::vector<std::string> notices_;
   std::map<std::uint64_t, std::shared_ptr<session_step>> steps_;
   std::map<std::uint64_t, std::shared_ptr<session_run>> running_;
+  cancellations cancellations_;
   step_counts counts_;
 
   known_tasks tasks_;

@@ -178,8 +178,10 @@ PINION_DECL void master_session::refresh(std::uint64_t number, patience until) {
     std::lock_guard hold(mutex_);
     step = find(number);
   }
+  const int before = cancellations_.count();
   std::lock_guard one_at_a_time(*step->shipping);
   ship(*step, parts::lost, until);
+  cancellations_.expect_no_more_than(before);  // the run that waits for this was cancelled with those under way
 }
 
 PINION_DECL void master_session::run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, patience until,
@@ -196,6 +198,7 @@ PINION_DECL std::vector<std::string> master_session::take_notices() {
 }
 
 PINION_DECL void master_session::cancel_steps(const error& why) {
+  cancellations_.add(why);
   std::map<std::uint64_t, std::shared_ptr<session_run>> running;
   {
     std::lock_guard hold(mutex_);

@@ -1,0 +1,36 @@
+// How often the steps of a session were cancelled, and why: a call that began before meets it wherever it waits.
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include <pinion/base/config.hpp>
+#include <pinion/base/error.hpp>
+
+namespace pinion { inline namespace v0 { namespace distributed {
+
+// The cancellations of the steps of one session. Thread-safe.
+class cancellations {
+ public:
+  void add(const error& why) {
+    std::lock_guard hold(mutex_);
+    ++count_;
+    last_ = why;
+  }
+  int count() const {
+    std::lock_guard hold(mutex_);
+    return count_;
+  }
+  // Throws the reason of the last, if there were fewer before.
+  void expect_no_more_than(int before) const {
+    std::lock_guard hold(mutex_);
+    if (count_ != before) throw *last_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  int count_ = 0;
+  std::optional<error> last_;
+};
+
+}}}  // namespace pinion::v0::distributed
