@@ -33,14 +33,13 @@ PINION_DECL prepared_reply local_port::prepare(const runtime::step_signature& s,
 PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
   if (!session_->is_fresh(step)) session_->refresh(step, until);
   const auto pending = std::make_shared<pending_run>();
-  session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread,
-                [pending](outcome<run_result> ran) {
-                  pending->result = std::move(ran);
-                  pending->ended.count_down();
-                });
+  session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread, [pending](run_result ran) {
+    pending->result = std::move(ran);
+    pending->ended.count_down();
+  });
   await(*pending, until);
   warn(session_->take_notices());
-  return std::move(*pending->result).value();
+  return std::move(*pending->result);
 }
 
 PINION_DECL void local_port::close() {
@@ -96,7 +95,7 @@ PINION_DECL std::vector<device_info> wire_port::devices(const call_limits& limit
 PINION_DECL run_result wire_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
   auto reply = ask<run_reply>(run_prepared{session_, step, left(until), std::move(feeds), trace}, until);
   warn(reply.notices);
-  return {std::move(reply.fetches), std::move(reply.trace)};
+  return {std::move(reply.fetches), std::move(reply.trace), std::move(reply.failure)};
 }
 
 PINION_DECL void wire_port::cancel_steps(const error& why) {
@@ -105,6 +104,7 @@ PINION_DECL void wire_port::cancel_steps(const error& why) {
     if (closed_) return;
     ++cancellations_;
     cancelled_by_ = why;
+    cancelled_at_ = to_.net->now();
   }
   to_.way->notify(rpc::lane::control, cancel_runs::method, rpc::encode(cancel_runs{session_, why}),
                   rpc::connection::urgency::now);
@@ -124,10 +124,10 @@ PINION_DECL void wire_port::expect_open() const {
   if (closed_) throw runtime::closed_meanwhile();
 }
 
-PINION_DECL void wire_port::expect_wanted(int cancellations_before) const {
+PINION_DECL void wire_port::expect_wanted(int cancellations_before, rpc::duration grace) const {
   expect_open();
   std::lock_guard hold(mutex_);
-  if (cancellations_ != cancellations_before) throw *cancelled_by_;
+  if (cancellations_ != cancellations_before && to_.net->now() >= cancelled_at_ + grace) throw *cancelled_by_;
 }
 
 PINION_DECL int wire_port::cancellations() const {
@@ -186,9 +186,13 @@ PINION_DECL void remote_session::run(runtime::prepared_step& step, std::span<any
   run_result got =
       open->run(known.number, {std::make_move_iterator(feeds.begin()), std::make_move_iterator(feeds.end())},
                 trace != nullptr, deadline());
+  if (trace && !failed_without_trace(got)) {
+    *trace = std::move(got.trace);
+    trace->failure = got.failure ? got.failure->what() : "";
+  }
+  outcome<>(got.failure).value();
   expect_fetches(known, got.fetches);
   std::move(got.fetches.begin(), got.fetches.end(), results.begin());
-  if (trace) *trace = std::move(got.trace);
 }
 
 PINION_DECL void remote_session::expect_fetches(const remote_step& step, const std::vector<any_tensor>& values) {

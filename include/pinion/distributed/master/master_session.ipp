@@ -167,7 +167,7 @@ PINION_DECL void master_session::run(std::uint64_t number, std::vector<any_tenso
                                      worker::begin_in where, run_ended done) {
   const users::one using_server(in_use_);
   const auto entered = outcome_of([&] { return enter(number, feeds, done); });
-  if (!entered) return done(entered.failure());
+  if (!entered) return done({.failure = entered.failure()});
   entered.value()->begin(std::move(feeds), trace, until, where);
 }
 
@@ -193,7 +193,10 @@ PINION_DECL void master_session::close(const error& why) {
     closed_ = why;
     running = running_;
   }
-  for (const auto& [number, r] : running) r->fail(why);
+  for (const auto& [number, r] : running) {
+    r->fail(why);
+    r->want_no_traces();
+  }
   forget_on_tasks();
 }
 
