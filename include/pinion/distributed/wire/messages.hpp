@@ -173,7 +173,8 @@ struct open_session {
   bool soft = false;
   std::vector<std::string> filters;
   bool optimize = true;
-  PINION_MESSAGE(30, soft, filters, optimize)
+  std::int64_t receive_ahead = 0;
+  PINION_MESSAGE(30, soft, filters, optimize, receive_ahead)
 };
 using opened_session = about_session<30>;
 // Extends the master's replica of a session's graph.
