@@ -122,7 +122,14 @@ class table {
   std::size_t told_ = 0;
 };
 
+constexpr const char* usage =
+    "bench_faults [--only=PART_OF_A_NAME] [--jobs=N] [--folder=.] [--list] [--short] [--story]\n";
+
 int judge(const words& w) {
+  if (const auto word = w.other_than({"--only", "--jobs", "--folder", "--list", "--short", "--story"}); !word.empty()) {
+    fmt::print(stderr, "{}{}", word == "--help" ? "" : "faults: there is no word '" + word + "'\n", usage);
+    return word == "--help" ? 0 : 2;
+  }
   const world has = enter_own_world();
   ::setenv("PINION_KEY", "the key of all jobs of this table", 1);  // far hosts are not on the loopback
   table t(w, has);

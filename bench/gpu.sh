@@ -3,10 +3,10 @@
 #
 #   bench/gpu.sh [FOLDER] [--time-limit SECONDS] [--only PROGRAM]...
 #
-# It builds in FOLDER, build/gpu unless said otherwise, as tests/gpu.sh does, whose archive has it too. FOLDER/bench.md
-# is written as it goes: a table for each program, with the medians of turns that were taken in one run, and their
-# ratio. PyTorch joins where python3, or the program that PYTHON names, imports it. What does not begin within the time
-# limit is named as not run.
+# It builds in FOLDER, build/gpu unless said otherwise, as tests/gpu.sh does, whose archive has it too, with its programs
+# where it was packed with --built. FOLDER/bench.md is written as it goes: a table for each program, with the medians of
+# turns that were taken in one run, and their ratio. PyTorch joins where python3, or the program that PYTHON names,
+# imports it. What does not begin within the time limit is named as not run, and what does not end within it is stopped.
 # BENCH_QUICK=1 is a smoke run. The exit status is 0 if all ran, 1 if something failed, and 2 on a
 # machine without a GPU; gpu_compile alone runs on such a machine too.
 set -u
@@ -20,7 +20,9 @@ stop() {
 }
 while [ $# -gt 0 ]; do
   case "$1" in
-    --time-limit) limit="${2:-}" && shift ;;
+    --time-limit)
+      [[ "${2:-}" =~ ^[1-9][0-9]*$ ]] || stop "--time-limit takes seconds, not '${2:-}'"
+      limit="$2" && shift ;;
     --only)
       [[ " $all " == *" ${2:- } "* ]] || stop "there is no program '${2:-}'; there are: $all"
       only="$only $2" && shift ;;
@@ -34,8 +36,8 @@ find_gpus
 [ -n "$gpus" ] || [ "$only" = " gpu_compile" ] ||
   { echo "There is no NVIDIA GPU here: nvidia-smi shows none." >&2 && exit 2; }
 
-build_program() {
-  library_sources | compile && archive && echo "bench/$1.cpp" | compile && link "$1" "bench/$1.cpp"
+program() {
+  take_built "$1" || { build_library && echo "bench/$1.cpp" | compile && link "$1" "bench/$1.cpp"; }
 }
 
 # The rows of a program as a table, and its other lines.
@@ -64,7 +66,7 @@ for program in ${only:-$all}; do
   printf '\n## %s\n\n' "$program"
   left=$((${limit:-1000000} - SECONDS))
   [ $left -gt 0 ] || { echo "not run: the time limit of $limit s is over" && continue; }
-  build_program "$program" || { echo "it was not built" && failed=1 && continue; }
+  program "$program" || { echo "it was not built" && failed=1 && continue; }
   left=$((${limit:-1000000} - SECONDS))
   timeout $((left > 0 ? left : 1)) "$out/$program" >"$out/$program.txt" 2>&1 || { echo "it ended with $?" && failed=1; }
   table <"$out/$program.txt"

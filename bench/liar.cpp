@@ -81,6 +81,24 @@ class good_client {
   std::thread thread_;
 };
 
+// Has the two workers connect with each other, as the tasks of a cluster are that has run a step.
+void let_workers_meet(const std::string& target) {
+  pn::graph g;
+  const auto use = g.as_default();
+  pn::session sess{{.target = target, .graph = &g}};
+  const auto x = pn::placeholder<float>({}, "x");
+  pn::expr<float> there, here;
+  {
+    const pn::device on{"/job:worker/task:1"};
+    there = x + 1.0f;
+  }
+  {
+    const pn::device on{"/job:worker/task:0"};
+    here = there * 2.0f;
+  }
+  sess.run({{x, 1.0f}}, here);
+}
+
 // ---- what is left
 
 std::size_t entries(const std::string& folder) {
@@ -114,6 +132,7 @@ int main(int argc, char** argv) try {
   std::vector<std::string> left;
   std::size_t unexpected = 0;
   {
+    let_workers_meet(victim);
     std::optional<real::honest> other(std::in_place, victim);
     fmt::print("what is left of {} lies in each round\n", real::lies().size());
     show_left(id, "before");

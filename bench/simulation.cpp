@@ -45,8 +45,9 @@ int run(const settings& s) {
     w.blow(s.hours);
     over = true;
   });
-  turn.direct([&] { return over; }, [&](time_point now) { c.world.run_for(now - c.world.now()); },
-              [&] { return c.world.next_event().value_or(time_point::max()); });
+  turn.direct([&] { return over; }, {.run = [&](time_point now) { c.world.run_for(now - c.world.now()); },
+                                     .next = [&] { return c.world.next_event().value_or(time_point::max()); },
+                                     .skip = [&](time_point now) { c.world.skip_to(now); }});
   std::int64_t steps = 0, lost = 0, unheard = 0;
   for (const account& a : accounts.all()) steps += a.steps, lost += a.lost, unheard += a.unheard;
   const double simulated = seconds(turn.now() - start);

@@ -1,8 +1,10 @@
 // The words of a command line.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace bench {
 
@@ -15,6 +17,12 @@ class words {
       const auto equals = word.find('=');
       values_[word.substr(0, equals)] = equals == word.npos ? "1" : word.substr(equals + 1);
     }
+  }
+  // The first word that is none of these; "" where all are.
+  std::string other_than(const std::vector<std::string>& known) const {
+    for (const auto& [name, value] : values_)
+      if (std::find(known.begin(), known.end(), name) == known.end()) return name;
+    return "";
   }
   bool has(const std::string& name) const { return values_.contains(name); }
   std::string get(const std::string& name, const std::string& otherwise = "") const {

@@ -7,16 +7,22 @@
 # Sets $clusters to 1 if programs of clusters can be built.
 
 jobs="${jobs:-$(nproc)}" arch="${arch:-90}" CXX="${CXX:-g++}" toolkit="${CUDA_PATH:-/usr/local/cuda}"
-[ -x "$toolkit/bin/nvcc" ] || toolkit="$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")"
+[ -x "$toolkit/bin/nvcc" ] || ! command -v nvcc >/dev/null ||
+  toolkit="$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")"
 headers="-Iinclude -isystem $toolkit/include"
 [ ! -d third_party ] || headers="-Iinclude -isystem third_party -isystem $toolkit/include"
 common="-std=c++20 ${CXXFLAGS:--O2} -DFMT_HEADER_ONLY=1 -DPINION_COMPILED=1 -DPINION_HAS_CUDA=1"
 for name in ONEDNN CBLAS JSON ZLIB PROTOZERO; do common="$common -DPINION_HAS_$name=0"; done
-clusters=0 libraries="-lpthread -ldl -lrt"
+clusters=0 libraries="-static-libstdc++ -static-libgcc -lpthread -ldl -lrt"
 # shellcheck disable=SC2086 # headers are several words
-if printf '#include <%s>\n' asio/awaitable.hpp cereal/cereal.hpp openssl/hmac.h |
+if printf '#include <%s>\n' asio/awaitable.hpp cereal/cereal.hpp openssl/hmac.h openssl/ssl.h |
   "$CXX" -std=c++20 $headers -E -o /dev/null -x c++ - 2>/dev/null; then
-  clusters=1 libraries="$libraries -lcrypto"
+  clusters=1
+  # A machine that the programs are packed for may lack OpenSSL.
+  case "$("$CXX" -print-file-name=libssl.a)" in
+    /*) libraries="-l:libssl.a -l:libcrypto.a $libraries" ;;
+    *) libraries="-lssl -lcrypto $libraries" ;;
+  esac
 fi
 for name in ASIO CEREAL OPENSSL DISTRIBUTED; do common="$common -DPINION_HAS_$name=$clusters"; done
 export CXX toolkit headers common arch out
@@ -46,6 +52,11 @@ export -f object compile_one
 
 # compile: reads lines `SOURCE [FLAG...]`, and compiles $jobs at a time.
 compile() {
+  local tool
+  for tool in "$toolkit/bin/nvcc" "$CXX"; do
+    command -v "$tool" >/dev/null ||
+      { echo "There is no $tool here: CUDA_PATH names the toolkit, and CXX the compiler." && return 1; }
+  done
   mkdir -p "$out/objects"
   # shellcheck disable=SC2016 # the words are those of the inner shell
   xargs -P "$jobs" -d '\n' -n 1 bash -c 'eval "compile_one $0"'
@@ -57,8 +68,9 @@ library_sources() {
   ls cmake/compiled/*.cpp cmake/compiled/cuda/*.cu | grep -vE '/kernels[^/]*[.]cpp|/(sorting|conv|fold|reduce)[^/]*[.]cu'
 }
 
-# archive: makes libpinion.a of the compiled library.
-archive() {
+# build_library: makes libpinion.a of the compiled library.
+build_library() {
+  library_sources | compile || return
   rm -f "$out/libpinion.a"
   # shellcheck disable=SC2046
   ar qcs "$out/libpinion.a" $(for s in $(library_sources); do object "$s"; done)
@@ -72,6 +84,14 @@ link() {
   "$CXX" -o "$program" $(for s in "$@"; do object "$s"; done) "$out/libpinion.a" \
     "$(ls "$toolkit"/lib64/libcudart_static.a "$toolkit"/lib/libcudart_static.a 2>/dev/null | head -1)" \
     $libraries
+}
+
+# take_built NAME...: takes programs out of the archive, if it has them for this architecture.
+take_built() {
+  [ "$(cat built/arch 2>/dev/null)" = "$arch" ] || return
+  mkdir -p "$out"
+  local name
+  for name in "$@"; do cp -u "built/$name" "$out/" 2>/dev/null || return; done
 }
 
 # find_gpus: sets $gpus, a line for each GPU that the driver shows, and $arch to the compute capability of the first.

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Tests pinion on a real GPU, on a machine that may have nothing but the CUDA toolkit and g++.
 #
-#   tests/gpu.sh --pack FILE.tar.gz [--most MIB] [--built FOLDER]   makes one archive of all that is needed
-#   tests/gpu.sh --build [FOLDER] [--arch 90]                       builds the programs, without a GPU too
+#   tests/gpu.sh --pack FILE.tar.[gx]z [--most MIB] [--built FOLDER]  makes one archive of all that is needed
+#   tests/gpu.sh --build [FOLDER] [--arch 90]                         builds the programs, without a GPU too
 #   tests/gpu.sh --run [FOLDER] [--time-limit SECONDS] [--only SECTION]...
 #
 # The archive has a folder pinion-gpu with this script in it, which runs there as it runs in a checkout. It has the
-# programs that --build has put into FOLDER, if --built names it; else --run begins with building them. It is refused if
-# it is larger than --most, 32 MiB unless said otherwise.
+# programs that --build has put into FOLDER, if --built names it; else --run begins with building them. They are much
+# alike, so that xz makes a quarter of what gzip makes of them. The archive is refused if it is larger than --most, 32
+# MiB unless said otherwise.
 #
 # --run builds in FOLDER, build/gpu unless said otherwise, for the GPU that is there, and writes FOLDER/report.txt as
 # it goes: a section with its seconds for each test below, the most telling first. What does not begin within the
@@ -27,6 +28,8 @@ stop() {
 # The path of a word that was given in the folder where the script was called.
 path() { cd "$OLDPWD" && realpath -m "$1"; }
 usage() { stop "$(sed -n '4,6s/^#   //p' tests/gpu.sh)"; }
+# number OPTION VALUE: refuses what is none.
+number() { [[ "${2:-}" =~ ^[1-9][0-9]*$ ]] || stop "$1 takes a number from 1 on, not '${2:-}'"; }
 while [ $# -gt 0 ]; do
   case "$1" in
     --pack)
@@ -35,10 +38,13 @@ while [ $# -gt 0 ]; do
     --build | --run)
       mode="${1#--}"
       case "${2:-}" in "" | -*) ;; *) out="$(path "$2")" && shift ;; esac ;;
-    --most) most="${2:-}" && shift ;;
-    --built) built="$(path "${2:-}")" && shift ;;
-    --arch) arch="${2:-}" && shift ;;
-    --time-limit) limit="${2:-}" && shift ;;
+    --most) number "$@" && most="$2" && shift ;;
+    --built)
+      built="$(path "${2:-}")"
+      [ -e "$built/arch" ] || stop "'${2:-}' has no programs: tests/gpu.sh --build FOLDER makes them"
+      shift ;;
+    --arch) number "$@" && arch="$2" && shift ;;
+    --time-limit) number "$@" && limit="$2" && shift ;;
     --only)
       [[ " $sections " == *" ${2:- } "* ]] || stop "there is no section '${2:-}'; there are: $sections"
       only="$only $2" && shift ;;
@@ -51,7 +57,7 @@ done
 # --- the archive -----------------------------------------------------------------------------------------------------
 
 pack() {
-  local work folder size
+  local work folder packed size
   work="$(mktemp -d)" && folder="$work/pinion-gpu" && mkdir -p "$folder/third_party/catch2"
   # shellcheck disable=SC2064
   trap "rm -rf '$work'" EXIT
@@ -67,19 +73,23 @@ pack() {
     stop "the archive needs the headers of fmt and Catch2 (Debian, Ubuntu: apt-get install libfmt-dev catch2)"
   cp -rp /usr/include/{asio,asio.hpp,cereal,CLI} "$folder/third_party/" ||
     stop "the archive needs those of clusters too (apt-get install libasio-dev libcereal-dev libcli11-dev)"
-  git describe --always --dirty >"$folder/commit" 2>/dev/null || echo unknown >"$folder/commit"
+  git describe --always --dirty >"$folder/commit" 2>/dev/null || cat commit >"$folder/commit" 2>/dev/null ||
+    echo unknown >"$folder/commit"
   [ -z "$built" ] || pack_built "$folder"
-  tar -C "$work" -czf "$work/packed" pinion-gpu || exit 1
-  size=$(($(stat -c %s "$work/packed") / 1024))
+  packed="$work/packed.${file##*.}"
+  XZ_OPT=--lzma2=preset=1,dict=64MiB tar -C "$work" -caf "$packed" pinion-gpu || exit 1
+  size=$(($(stat -c %s "$packed") / 1024))
   [ "$size" -le $((most * 1024)) ] || stop "the archive would have $size KiB, more than $most MiB (--most)"
-  mv "$work/packed" "$file" && echo "$file: $size KiB"
+  mv "$packed" "$file" && echo "$file: $size KiB"
 }
 
 # Programs without their symbols, and the folder says for which architecture they are.
 pack_built() {
+  local name
   mkdir -p "$1/built"
-  cp "$built"/{arch,gpu,cuda_op,mnist_cluster,cuda_device,cuda_kernels,cuda_laws,fake_cuda} "$1/built/" ||
-    stop "$built does not have all programs: --build makes them"
+  for name in arch gpu cuda_op mnist_cluster cuda_device cuda_kernels cuda_laws fake_cuda $(bench_programs); do
+    cp "$built/$name" "$1/built/" || stop "$built does not have all programs: --build makes them"
+  done
   strip "$1/built"/[cfgm]*
 }
 
@@ -94,8 +104,9 @@ room_sources() {
   [ "$1" != cuda_laws ] || echo tests/laws/catalogue.cpp
 }
 
-# build_library, build_examples, build_cluster and build_rooms ROOM... stop at the first failure.
-build_library() { library_sources | compile && archive; }
+bench_programs() { basename -s .cpp bench/gpu_*.cpp; }
+
+# build_examples, build_cluster, build_rooms ROOM... and build_bench stop at the first failure.
 build_examples() {
   printf '%s\n' examples/27_gpu.cpp "examples/28_cuda_op.cu" | sed 's/$/ -fmacro-prefix-map=.\/=/' |
     sed '/[.]cu /s/ .*//' | compile && link gpu examples/27_gpu.cpp && link cuda_op examples/28_cuda_op.cu
@@ -121,14 +132,16 @@ build_rooms() {
   for room in "$@"; do link "$room" $(room_sources "$room") || return; done
 }
 
+build_bench() {
+  local name
+  ls bench/gpu_*.cpp | compile || return
+  for name in $(bench_programs); do link "$name" "bench/$name.cpp" || return; done
+}
+
 # programs NAME...: sees to it that they are there: from the archive, for this architecture, or built.
 programs() {
   local name
-  mkdir -p "$out"
-  if [ "$(cat built/arch 2>/dev/null)" = "$arch" ]; then
-    for name in "$@"; do cp -u "built/$name" "$out/" || return; done
-    return
-  fi
+  take_built "$@" && return
   echo "building $*"
   build_library || return
   for name in "$@"; do
@@ -145,12 +158,14 @@ programs() {
 section_machine() {
   echo "$gpus"
   echo "commit $(cat commit 2>/dev/null || git describe --always --dirty)"
-  "$toolkit/bin/nvcc" --version | tail -2 && "$CXX" --version | head -1
+  "$toolkit/bin/nvcc" --version 2>/dev/null | tail -2 | grep . || echo "no nvcc"
+  "$CXX" --version 2>/dev/null | head -1 | grep . || echo "no $CXX"
   echo "$(uname -sr), $(nproc) cores, $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -1)"
   local library
   for library in nvrtc cublasLt cudnn; do
-    ls {"${PINION_CUDA_LIBS:-/usr/local/cuda/lib64}",/usr/local/cuda/lib64}/lib$library.so.* 2>/dev/null | head -1 |
-      grep . || echo "$library: neither in PINION_CUDA_LIBS nor in /usr/local/cuda/lib64"
+    # shellcheck disable=SC2046
+    find $(tr : ' ' <<<"${PINION_CUDA_LIBS:-}") /usr/local/cuda/lib64/ -maxdepth 1 -name "lib$library.so.*" \
+      2>/dev/null | head -1 | grep . || echo "$library: neither in PINION_CUDA_LIBS nor in /usr/local/cuda/lib64"
   done
 }
 
@@ -271,7 +286,7 @@ case "$mode" in
     . cmake/plain_build.sh
     mkdir -p "$out"
     build_library && build_examples && build_cluster && build_rooms cuda_device cuda_kernels cuda_laws fake_cuda &&
-      echo "$arch" >"$out/arch" ;;
+      build_bench && echo "$arch" >"$out/arch" ;;
   run)
     . cmake/plain_build.sh
     run ;;

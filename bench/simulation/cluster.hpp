@@ -36,12 +36,13 @@ struct draw {
     o.seed = seed;
     if (chance.chance(30)) o.min_latency = 1ms, o.max_latency = 20ms;
     o.max_chunk = chance.chance(30) ? 50 : 4096;
+    o.whole_percent = 80;  // pieces are what a run costs
     o.write_now_percent = chance.chance(50) ? 50 : 0;
     return o;
   }();
   int pss = chance.chance(50) ? 2 : 1, workers = chance.chance(50) ? 3 : 2;
   std::int64_t elements = std::int64_t{1} << chance.below(12);
-  unsigned hurry = chance.chance(30) ? 0 : chance.chance(50) ? 20 : 200;
+  unsigned hurry = chance.chance(20) ? 0 : chance.chance(50) ? 5 : 30;
   pn::server_config config = [this] {
     pn::server_config c;
     if (chance.chance(50)) c.credit = 64;

@@ -191,7 +191,7 @@ struct visit {
       takes = pn::group(q.dequeue());
     }
     hops = up;
-    for (auto i = 1 + chance.below(20); i > 0; --i) {
+    for (auto i = 1 + chance.below(chance.chance(20) ? 20 : 4); i > 0; --i) {
       const pn::device there{worker};
       hops = pn::identity(hops + 1.0f);
       const pn::device back{ps};

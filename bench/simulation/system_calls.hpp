@@ -226,7 +226,9 @@ long syscall(long number, ...) noexcept {
 int sched_yield() noexcept {
   simulation::turns* const t = simulation::here();
   if (!t) return simulation::original(simulation::real_yield, "sched_yield")();
-  t->sleep(std::chrono::microseconds(50));  // threads yield while they look for something to come soon
+  // Threads yield while they look for something to come soon, for 300 us at most. One look is enough here, since each
+  // costs a run some turns.
+  t->sleep(std::chrono::microseconds(350));
   return 0;
 }
 

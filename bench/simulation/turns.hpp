@@ -10,6 +10,7 @@
 #include <semaphore.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -77,13 +78,21 @@ struct strand {
   pthread_t real{};
 };
 
+// The clock of the network, as the director has it.
+struct network_clock {
+  std::function<void(time_point)> run;   // runs all that happens up to a time
+  std::function<time_point()> next;      // the time of its next event, which is past if it can run at once
+  std::function<void(time_point)> skip;  // goes on to a time before that
+};
+
 // The threads of a simulation. One of them, the director, is the thread of the network.
 class turns {
  public:
   static turns* now_running() { return running_; }
   static strand* me() { return me_; }
 
-  // The calling thread becomes the director. One thread in `hurry` takes of a lock lets another run; 0: none.
+  // The calling thread becomes the director. In some spans of time one in `hurry` takes of a lock lets another thread
+  // run first; 0: none.
   turns(std::uint64_t seed, time_point start, unsigned hurry)
       : dice_(seed), hurry_(hurry), now_(start), director_(add(nullptr)) {
     me_ = director_;
@@ -105,21 +114,18 @@ class turns {
     }));
   }
 
-  // Lets the others run, and the clock, until `over`. `network` runs the network up to a time; `next` tells the time
-  // of its next event. In the director.
-  template <class Over, class Network, class Next>
-  void direct(const Over& over, const Network& network, const Next& next) {
+  // Lets the others run, and the clock, until `over`. In the director.
+  template <class Over>
+  void direct(const Over& over, const network_clock& network) {
+    network_ = &network;
     while (!over()) {
-      network(now_);
-      if (others_ready()) {
+      network.run(now_);
+      if (others_ready())
         let_others();
-        continue;
-      }
-      const time_point at = std::min(next(), earliest());
-      if (at == time_point::max()) stuck();
-      now_ = std::max(now_, at);
-      expire();
+      else
+        jump(std::min(network.next(), earliest()));
     }
+    network_ = nullptr;
   }
 
   // ---- what threads wait for; in a thread that has the turn
@@ -131,21 +137,26 @@ class turns {
     self.until = until;
     self.timed_out = false;
     self.is = strand::state::waits;
+    ++waiters_of(on);
     give_away();
     return !self.timed_out;
   }
   void wake(const void* on, bool all) {
-    if (waiting() == 0) return;
+    if (waiters_of(on) == 0) return;  // most locks are released without one
     std::vector<strand*> found;
     for (const auto& s : all_)
       if (s->is == strand::state::waits && s->on == on) found.push_back(s.get());
     if (!all && found.size() > 1) found = {found[dice_.below(found.size())]};
     for (strand* s : found) ready(*s);
   }
-  // Before a thread takes a lock: now and then another thread comes first.
+  // Before a thread takes a lock: in some spans of time another thread comes first now and then.
   void hurry() {
-    if (hurry_ == 0 || me_ == director_ || dice_.below(hurry_) != 0) return;
-    give_away();
+    if (hurry_ == 0 || me_ == director_) return;
+    if (now_ >= span_ends_) {
+      span_ends_ = now_ + dice_.between_ms(0, 500);
+      hasty_ = dice_.chance(25);
+    }
+    if (hasty_ && dice_.below(hurry_) == 0) give_away();
   }
   void released() {
     if (me_->locks == 0 && me_->of && me_->of->frozen) give_away();
@@ -192,11 +203,10 @@ class turns {
     while (sem_wait(&s) != 0) {
     }
   }
-  std::size_t waiting() const {
-    return static_cast<std::size_t>(
-        std::count_if(all_.begin(), all_.end(), [](const auto& s) { return s->is == strand::state::waits; }));
-  }
+  // How many threads wait on this, or on another thing of the same place in the table.
+  int& waiters_of(const void* on) { return waiters_[reinterpret_cast<std::uintptr_t>(on) / 8 % waiters_.size()]; }
   void ready(strand& s) {
+    --waiters_of(s.on);
     s.is = strand::state::ready;
     s.on = nullptr;
     s.until = time_point::max();
@@ -210,24 +220,30 @@ class turns {
       if (s->is == strand::state::waits) first = std::min(first, s->until);
     return first;
   }
-  void expire() {
+  void jump(time_point to) {
+    if (to == time_point::max()) stuck();
+    now_ = std::max(now_, to);
     for (const auto& s : all_)
       if (s->is == strand::state::waits && s->until <= now_) {
         s->timed_out = true;
         ready(*s);
       }
   }
+  // The thread that runs next. Where only the network could, and nothing happens there before the next deadline, the
+  // clock jumps without the director.
   strand* pick() {
     for (;;) {
+      const bool directs = director_->may_run();
+      const time_point event = network_ && directs ? network_->next() : time_point::min();
       std::vector<strand*>& may = may_;
       may.clear();
       for (const auto& s : all_)
-        if (s->may_run()) may.push_back(s.get());
+        if (s->may_run() && (s.get() != director_ || event <= now_)) may.push_back(s.get());
       if (!may.empty()) return may[may.size() == 1 ? 0 : dice_.below(may.size())];
-      const time_point at = earliest();  // the director itself waits for a lock
-      if (at == time_point::max()) stuck();
-      now_ = std::max(now_, at);
-      expire();
+      const time_point first = earliest();
+      if (directs && event <= first) return director_;
+      jump(first);
+      if (directs) network_->skip(now_);
     }
   }
   void let_others() {
@@ -261,6 +277,10 @@ class turns {
   std::uint64_t switches_ = 0;
   std::vector<std::unique_ptr<strand>> all_;
   std::vector<strand*> may_;
+  const network_clock* network_ = nullptr;  // while the director directs
+  std::array<int, 4099> waiters_{};
+  time_point span_ends_{};
+  bool hasty_ = false;
   strand* const director_;
 };
 

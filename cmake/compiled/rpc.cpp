@@ -7,6 +7,7 @@
 #include <pinion/rpc/channel.ipp>
 #include <pinion/rpc/connection.ipp>
 #include <pinion/rpc/credentials.ipp>
+#include <pinion/rpc/digest.ipp>
 #include <pinion/rpc/failure.ipp>
 #include <pinion/rpc/frame.ipp>
 #include <pinion/rpc/fuse.ipp>

@@ -2,6 +2,7 @@
 #include <pinion/base/config.hpp>
 #if PINION_HAS_DISTRIBUTED
 #include <pinion/distributed/wire/admission.ipp>
+#include <pinion/distributed/wire/fingerprint.ipp>
 #include <pinion/distributed/wire/graph.ipp>
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/wire/peers.ipp>

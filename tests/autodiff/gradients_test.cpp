@@ -152,6 +152,22 @@ TEST_CASE("nothing flows through comparisons and integers") {
   CHECK(b.at(dx, 0.5) == 2);
 }
 
+TEST_CASE("the gradient of a cast between float and double is the cast back") {
+  bench b;
+  const expr<float> y = cast<float>(b.x);
+  auto [dx] = gradients(y, b.x);
+  CHECK(dx.op() == "Cast");
+  CHECK(b.at(dx, 3) == 1);
+}
+
+TEST_CASE("the gradient of a program that ends in a cast follows the cast back") {
+  bench b;
+  const expr<float> y = cast<float>(tanh(b.x * 2));
+  auto [dx] = gradients(y * y, b.x);
+  const double t = std::tanh(1.);
+  CHECK(b.at(dx, .5) == Approx(4 * t * (1 - t * t)).epsilon(1e-6));
+}
+
 // Fused, the comparison is a part of a program of doubles whose derivative is the constant 0.
 TEST_CASE("whether there is a gradient does not depend on what was fused") {
   bench b;

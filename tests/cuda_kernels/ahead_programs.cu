@@ -58,5 +58,6 @@ void cuda_tests::compile_ahead_programs() {
 cuda_tests::ahead_model cuda_tests::make_ahead_model() {
   auto x = placeholder<float>({unknown, 8}, "x"), w = placeholder<float>({unknown, unknown}, "w");
   auto y = tanh(x * w + .5f) * x;
-  return {x, w, y};
+  auto z = cast<double>(tanh(x * w));
+  return {x, w, y, z};
 }

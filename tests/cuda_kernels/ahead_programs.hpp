@@ -5,13 +5,15 @@
 
 namespace cuda_tests {
 
-// Brings along the kernels of each op of the catalogue and its gradient, in each dtype, of a cast of float to double,
-// and of the optimizers' rules. That it is linked is enough.
+// Brings along the kernels of each op of the catalogue and its gradient, in each dtype, of a cast of float to double
+// and back, and of the optimizers' rules. That it is linked is enough.
 void compile_ahead_programs();
 
-// y = tanh(x w + 1/2) x, whose kernel and gradient come with that unit. x has rows of 8.
+// y = tanh(x w + 1/2) x, and z = tanh(x w) cast to double, whose kernels and gradients come with that unit. x has rows
+// of 8.
 struct ahead_model {
   pinion::expr<float> x, w, y;
+  pinion::expr<double> z;
 };
 ahead_model make_ahead_model();
 

@@ -96,7 +96,7 @@ TEST_CASE("source locations come out as they went in, and live on") {
   CHECK(to_string(where) == "a/file.cpp:12");
   CHECK(again(source_location{"a/file.cpp", 13}).file == where.file);
   CHECK(!again(source_location{}).known());
-  CHECK(std::string(distributed::lasting_name(std::string(2000, 'x'))) == "(a long name)");
+  CHECK(std::string(distributed::lasting_name(std::string(2000, 'x'))) == "(a name too many, or too long)");
 }
 
 TEST_CASE("an error comes out with its story; a code from the future is unknown") {

@@ -409,6 +409,29 @@ TEST_CASE("V7: a value that is pulled is of the type that is awaited") {
   CHECK(m.got == texts{"data_loss"});
 }
 
+TEST_CASE("V7: long strings come whole, pushed or pulled, and fail the run where they cannot be read") {
+  const std::uint64_t credit = GENERATE(0u, 1000u);
+  market m(credit);
+  const auto from = m.begin(*m.a), to = m.begin(*m.b);
+  const std::string text(2 * long_control, 'x');
+  const any_tensor words = tensor<std::string>::of({text, "short"}).untyped();
+  outcome<handed_over> got = error(errc::internal, "nothing came");
+  to->receive(m.key(1), [&got](const outcome<handed_over>& received) { got = received; });
+  from->send(m.key(1), handed_over{words});
+  m.world.run_for(1s);
+  REQUIRE(got);
+  CHECK(got.value().value.data<std::string>()[0] == text);
+  CHECK(got.value().value.data<std::string>()[1] == "short");
+
+  m.receive(*to, 2);
+  message cut_off = encode(push_value{run_1, m.key(2), words});
+  cut_off.control.pop_back();
+  m.a->values.way_to(worker_task(0))->notify(lane::data, push_value::method, std::move(cut_off));
+  m.world.run_for(1s);
+  CHECK(m.got == texts{std::string(to_string(errc::data_loss))});
+  CHECK(m.a->values.way_to(worker_task(0))->up());
+}
+
 TEST_CASE("S4: a value that waits to be pulled is given to the task that it is for, and to no other") {
   std::string how;
   market m(0);

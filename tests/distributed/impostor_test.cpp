@@ -49,10 +49,12 @@ struct client_of_impostor {
   impostor master{name_of("worker", 0)};
   own_graph made;
   expr<float> y = constant<float>({1, 2}, "c") + 1.f;
+  expr<float> large = constant(tensor<float>({1 << 13}));  // so that its master is asked for the graph
   pinion::plan true_plan = session({.graph = &made.g}).plan(y);
 
   client_of_impostor() {
     master.answers(opened_session{77});
+    master.answers(extended_known{false});
     master.answers(prepared_reply{1, {}});
     master.answers(run_reply{{tensor<float>::of({2, 3}).untyped()}, {}, {}});
     master.answers(plan_reply{true_plan});
@@ -100,11 +102,13 @@ TEST_CASE("a client refuses results that are not those of its step") {
   lie_to_client("a number of step that has no meaning", prepared_reply{std::numeric_limits<std::uint64_t>::max(), {}},
                 believed);
   lie_to_client("a session of no number", opened_session{0}, believed);
+  lie_to_client("a graph that is not there", extended_known{true}, believed);
 }
 
 TEST_CASE("a client hears that what its master sent cannot be read, whichever field of which answer it is") {
   const client_of_impostor truth;
   damage_for_client("opened_session", opened_session{77}, false);
+  damage_for_client("extended_known", extended_known{false}, false);
   damage_for_client("prepared_reply", prepared_reply{1, {"a line"}}, false);
   damage_for_client("run_reply", run_reply{{tensor<float>::of({2, 3}).untyped()}, {"a notice"}, {}}, true);
   damage_for_client("plan_reply", plan_reply{truth.true_plan}, false);
@@ -123,6 +127,7 @@ struct neighbour_of_impostor {
   neighbour_of_impostor() {
     second.answers(status_reply{devices()});
     second.answers(libraries_reply{{"NVRTC"}});
+    second.answers(registered_known{false});
     second.answers(register_step::method, [this](std::string_view control) {
       find_keys(control);
       return rpc::message();
@@ -148,7 +153,11 @@ struct neighbour_of_impostor {
   std::optional<error> ask_all() {
     own_graph made;
     const auto x = placeholder<float>({2}, "x");
-    const auto there = place<"/job:worker/task:1/cpu:0">(x + 1.f);
+    const auto there = [&]() -> expr<float> {
+      const device on{"/job:worker/task:1/cpu:0"};
+      const auto large = constant(tensor<float>({1 << 13}));  // so that the second task is asked for the nodes
+      return gather(large, cast<int>(x)) + x + 1.f;
+    }();
     const auto here = place<"/job:worker/task:0/cpu:0">(pinion::identity(there, "here"));
     session sess{toward(first.target(), &made.g)};
     return thrown_by([&] {
@@ -227,6 +236,7 @@ TEST_CASE("a master hears that what a task answered cannot be read, whichever fi
   };
   all("status_reply", status_reply{neighbour_of_impostor::devices()}, false);
   all("libraries_reply", libraries_reply{{"NVRTC"}}, false);
+  all("registered_known", registered_known{false}, false);
   all("part_ended", part_ended{{"a notice"}, {}}, false);
   all("pulled_value", pulled_value{tensor<float>::of({1, 2}).untyped()}, true);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <pinion/distributed/wire/fingerprint.hpp>
 
 #include "anatomy.hpp"
 #include "forgery.hpp"
@@ -116,6 +117,22 @@ template <>
 register_step truth(scene& s) {
   return {s.of_peer(), 1, part_with_x(), {{other_worker, s.peer.incarnation}}, false};
 }
+// The nodes are there: a part of another step has brought them.
+template <>
+register_known truth(scene& s) {
+  own_graph made;
+  const auto c = constant(tensor<float>({1 << 13}), "large");
+  std::vector<runtime::partition> parts(1);
+  parts[0].items = {{.kind = part_item::compute, .node = c.id(), .outputs = 1}};
+  const register_step whole{s.of_peer(), 1, cut(made.g, std::move(parts)), {}, false};
+  s.peer.ask(whole);
+  return {s.of_peer(),
+          2,
+          imprint_of(whole.part, s.peer.life_of_other()).of,
+          whole.part.parts,
+          {{other_worker, s.peer.incarnation}},
+          false};
+}
 template <>
 run_step truth(scene& s) {
   const session_id session = s.of_peer();
@@ -160,6 +177,10 @@ template <>
 extend_graph truth(scene& s) {
   constant<float>({3, 4}, "more");
   return {s.own.session, delta_since(s.own.g, s.own.told)};
+}
+template <>
+extend_known truth(scene& s) {
+  return {s.own.session, {}};
 }
 template <>
 prepare_step truth(scene& s) {
@@ -324,6 +345,28 @@ void lie_about_registering(table& t) {
   t.about<m>("peers", "one twice", served, [](m& r, scene&) { r.peers.push_back(r.peers[0]); });
 }
 
+void lie_about_nodes_that_are_there(table& t) {
+  using m = register_known;
+  const auto of_item = [&](const std::string& field, const std::string& what, std::function<void(part_item&)> change) {
+    t.about<m>("parts.items." + field, what, wrong, [change](m& r, scene&) { change(r.parts[0].items[0]); });
+  };
+  t.by_no_task<m>(foreign);
+  t.about<m>("session", "an honest client's", foreign, [](m& r, scene& s) { r.session = s.of_good(); });
+  t.about<m>("session.incarnation", "another life", foreign, [](m& r, scene&) { ++r.session.incarnation; });
+  t.about<m>("step", "all bits set", served, [](m& r, scene&) { r.step = huge; });
+  t.about<m>("nodes", "that are not there", served, [](m& r, scene&) { ++r.nodes.words[3]; });
+  t.about<m>("parts.device", "one that is not there", wrong, [](m& r, scene&) { r.parts[0].device = 99; });
+  of_item("kind", "a fetch", [](part_item& i) { i.kind = part_item::fetch; });
+  of_item("node", "one that is not there", [](part_item& i) { i.node = 99; });
+  of_item("inputs", "itself", [](part_item& i) { i.inputs = {{0, 0}}; });
+  of_item("outputs", "too many", [](part_item& i) { i.outputs = 1 << 30; });
+  t.about<m>("parts.items", "one node computed twice", wrong,
+             [](m& r, scene&) { r.parts[0].items.push_back(r.parts[0].items[0]); });
+  t.about<m>("peers", "no task", codes(std::set{errc::not_found}),
+             [](m& r, scene&) { r.peers[0].first = "/job:nobody/task:0"; });
+  t.about<m>("peers", "another life", unknown, [](m& r, scene&) { ++r.peers[0].second; });
+}
+
 void lie_about_runs_of_tasks(table& t) {
   t.by_no_task<run_step>(foreign);
   t.about<run_step>("run.session", "an honest client's", foreign,
@@ -442,6 +485,19 @@ void lie_about_graphs(table& t) {
   of_node("a literal of booleans of 2", unreadable, [](node& n) { n.attrs.set("value", two_booleans(2)); });
 }
 
+void lie_about_graphs_that_are_there(table& t) {
+  using m = extend_known;
+  lie_about_session<m>(t);
+  t.about<m>("delta", "that is not there", served, [](m& x, scene&) { x.delta.words[0] = none; });
+  t.about<m>("delta", "that is there, after another beginning", served, [](m& x, scene& s) {
+    own_graph made;
+    constant(tensor<float>({1 << 13}), "large");
+    const auto delta = delta_since(made.g);
+    s.client.ask(extend_graph{s.client.ask<opened_session>(open_session{}).session, delta});
+    x.delta = imprint_of(delta, s.client.life_of_other()).of;
+  });
+}
+
 template <class M>
 void lie_about_signature(table& t) {
   lie_about_session<M>(t);
@@ -499,9 +555,11 @@ const std::vector<lie>& lies() {
   static const table all = [] {
     table t;
     lie_about_registering(t);
+    lie_about_nodes_that_are_there(t);
     lie_about_runs_of_tasks(t);
     lie_about_values(t);
     lie_about_graphs(t);
+    lie_about_graphs_that_are_there(t);
     lie_about_signature<prepare_step>(t);
     lie_about_signature<plan_step>(t);
     lie_about_running(t);
@@ -509,7 +567,7 @@ const std::vector<lie>& lies() {
     t.damaged<status_request>(), t.damaged<shutdown_request>(), t.damaged<libraries_request>();
     t.damaged<report_request>();
     t.damaged<register_step>(), t.damaged<run_step>(), t.damaged<cancel_run>(), t.damaged<forget_session>();
-    t.damaged<progress_request>();
+    t.damaged<progress_request>(), t.damaged<register_known>(), t.damaged<extend_known>();
     t.damaged<reset_containers>(), t.damaged<push_value>(), t.damaged<announce_value>(), t.damaged<pull_value>();
     t.damaged<return_credit>(), t.damaged<open_session>(), t.damaged<extend_graph>(), t.damaged<prepare_step>();
     t.damaged<plan_step>(), t.damaged<run_prepared>(), t.damaged<list_request>(), t.damaged<close_session>();

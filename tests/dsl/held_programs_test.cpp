@@ -52,6 +52,23 @@ TEST_CASE("a program that is on no list is left to the unit that writes it") {
   CHECK_FALSE(dsl::held_by_library<mapped<functor::sine, float, float, sum>>);
 }
 
+TEST_CASE("a unit has the programs of the gradient of a program that ends in a cast") {
+  using fused = mapped<functor::identity, float, double,
+                       mapped<functor::hyperbolic_tangent, float, float,
+                              mapped<functor::multiply, float, float, number_argument, number_argument>>>;
+  const auto is_program_of = [](const auto& p, const node& n) {
+    return scalar::same_structure(p, scalar::executable(op::program_of(n.attrs)));
+  };
+  graph g;
+  const auto use = g.as_default();
+  const auto x = placeholder<float>({3}), w = placeholder<float>({3});
+  const expr<double> y = cast<double>(tanh(x * w));
+  CHECK(is_program_of(fused::executable, y.node()));
+  const auto [dx] = gradients(reduce_sum(y), x);
+  CHECK(is_program_of(dsl::gradient_of<fused>::executable, dx.node()));
+  CHECK(is_program_of(dsl::cast_back_of<fused>::type::executable, g[dx.node().inputs.back().node]));
+}
+
 TEST_CASE("a layer and its gradient run in kernels of the library") {
   if (!scalar::compiles_kernels) return;
   graph g;

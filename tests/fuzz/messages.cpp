@@ -92,6 +92,10 @@ std::vector<std::string> seeds() {
   step.part = cut(m.g, wire::partitions(m));
   step.peers = {{"/job:ps/replica:0/task:0", 7}};
   all.push_back(seed(kind_of_register_step, step));
+  register_known known;
+  known.parts = step.part.parts;
+  known.peers = step.peers;
+  all.push_back(seed(kind_of_register_known, known));
   extend_graph graph;
   graph.delta = delta_since(m.g);
   all.push_back(seed(kind_of_extend_graph, graph));

@@ -6,6 +6,7 @@
 #include <server/log.hpp>
 #include <support/caught.hpp>
 #include <support/temporary_file.hpp>
+#include <support/temporary_folder.hpp>
 
 #include "http.hpp"
 #include "program.hpp"
@@ -99,6 +100,21 @@ TEST_CASE("what cannot be served ends with 1 and a sentence, wrong options with 
     CHECK(status == one.status);
     CHECK_THAT(text, Catch::Contains(one.says));
   }
+}
+
+TEST_CASE("pinion_server keeps the variables of its task from one life to the next") {
+  const temporary_folder folder;
+  fresh f;
+  auto v = variable(5, {.name = "v"});
+  {
+    server_program first({"--cluster", any_port, "--keep", folder.path("task")});
+    session{toward(first.target())}.run(v.initializer());
+    first.signal(SIGTERM);
+    CHECK(first.result() == 0);
+    CHECK_THAT(line_with(first, "keeps"), Catch::Contains("keeps 1 variables in " + folder.path("task")));
+  }
+  const server_program second({"--cluster", any_port, "--keep", folder.path("task")});
+  CHECK(int(session{toward(second.target())}.run(v)) == 5);
 }
 
 TEST_CASE("pinion_server sets the limits of its task") {

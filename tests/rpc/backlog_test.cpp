@@ -170,6 +170,55 @@ TEST_CASE("of the answers that a client asked for before no more than a gigabyte
   CHECK(w.waiting_after(100, 64 << 20) < std::uint64_t{18} * (64 << 20));
 }
 
+TEST_CASE("what waits for all clients is limited; each has its share, and one that takes its answers gets all") {
+  constexpr std::uint64_t of_all = 32 << 20, mb = 1 << 20;
+  constexpr int clients = 7, answers = 20;
+  sim_options how;
+  how.buffer = 64 << 10;
+  echo_world w(how);
+  w.start_ps({}, 8 * mb, 100, of_all);
+  std::shared_ptr<byte_stream> deaf[clients];
+  for (auto& stays : deaf) start(*w.other, ask_and_go_deaf(w.other, &stays, answers));
+  channel& good = w.connected();
+  w.world.run_for(1s);
+  REQUIRE(w.ps->kept.size() == clients * answers);
+  for (auto& to : w.ps->kept) to.reply(mail("an answer", pattern(mb)));
+  // Beyond the limit is what connections have of their shares.
+  CHECK(w.ps->door->bytes_waiting() > of_all - mb);
+  CHECK(w.ps->door->bytes_waiting() < 2 * of_all);
+
+  const auto a = ask(good, same, "well", pattern(2 * mb));
+  const auto too_much = ask(good, same, "more", pattern(8 * mb));
+  w.world.run_for(2s);
+  CHECK(a->payload == pattern(2 * mb));
+  CHECK_THAT(too_much->failure, Catch::Contains("an answer of ") &&
+                                    Catch::Contains("wait for all clients to take them (limits.bytes_waiting_of_all)"));
+  w.world.run_for(20s);
+  CHECK(w.ps->door->bytes_waiting() < of_all / 2 + mb);  // of those that have no more than their shares
+  REQUIRE(w.ps->gone.size() >= 2);
+  CHECK_THAT(w.ps->gone[0], Catch::Contains("bytes wait for the client (its share of limits.bytes_waiting_of_all), and "
+                                            "it takes none of them"));
+  const auto later = ask(good, same, "more", pattern(8 * mb));
+  w.world.run_for(2s);
+  CHECK(later->payload == pattern(8 * mb));
+}
+
+TEST_CASE("a client that had its share before others came is closed when it takes nothing of it") {
+  constexpr std::uint64_t of_all = 32 << 20, mb = 1 << 20;
+  echo_world w;
+  w.start_ps({}, 24 * mb, 100, of_all);
+  std::shared_ptr<byte_stream> deaf[9];
+  start(*w.other, ask_and_go_deaf(w.other, &deaf[0], 20));
+  w.world.run_for(1s);
+  for (auto& to : w.ps->kept) to.reply(mail("an answer", pattern(mb)));
+  w.world.run_for(20s);
+  CHECK(w.ps->gone.empty());  // nobody else wants the memory
+  for (int i = 1; i < 9; ++i) start(*w.other, ask_and_go_deaf(w.other, &deaf[i], 0));
+  w.world.run_for(10s);
+  CHECK(w.ps->gone.size() == 1);
+  CHECK(w.ps->door->bytes_waiting() == 0);
+}
+
 TEST_CASE("a control part is counted as it arrives, and no longer when it has come") {
   echo_world w;
   w.start_ps();

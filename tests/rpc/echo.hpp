@@ -90,7 +90,8 @@ struct echo_task {
 
   explicit echo_task(std::shared_ptr<sim_network> host, const credentials& shows = {},
                      std::uint64_t bytes_waiting = acceptor_options{}.bytes_waiting,
-                     std::size_t clients = acceptor_options{}.clients)
+                     std::size_t clients = acceptor_options{}.clients,
+                     std::uint64_t bytes_waiting_of_all = acceptor_options{}.bytes_waiting_of_all)
       : net(std::move(host)),
         door(std::make_shared<acceptor>(
             *net, net->listen(ps_at),
@@ -98,6 +99,7 @@ struct echo_task {
                              .handshakes = 40,
                              .clients = clients,
                              .bytes_waiting = bytes_waiting,
+                             .bytes_waiting_of_all = bytes_waiting_of_all,
                              .traffic = count,
                              .log = [this](const std::string& line) { log.push_back(line); }},
             service())) {
@@ -183,10 +185,11 @@ struct echo_world {
     ps = nullptr;
   }
   void start_ps(const credentials& shows = {}, std::uint64_t bytes_waiting = acceptor_options{}.bytes_waiting,
-                std::size_t clients = acceptor_options{}.clients) {
+                std::size_t clients = acceptor_options{}.clients,
+                std::uint64_t bytes_waiting_of_all = acceptor_options{}.bytes_waiting_of_all) {
     ps = nullptr;
     lives.push_back(world.host("ps"));
-    ps = std::make_unique<echo_task>(lives.back(), shows, bytes_waiting, clients);
+    ps = std::make_unique<echo_task>(lives.back(), shows, bytes_waiting, clients, bytes_waiting_of_all);
   }
 
   channel& way(const credentials& shows = {}, const std::string& peer = ps_name, sim_network* from = nullptr,

@@ -280,14 +280,17 @@ TEST_CASE("a closed listener's accept is cancelled, pending or later, and its un
   }
 }
 
-TEST_CASE("a simulated network tells the time of its next event, and none once nothing is left") {
+TEST_CASE("a simulated network tells the time of its next event, skips to one before it, and none is left in the end") {
   sim_network world(options());
   CHECK(world.next_event() == std::nullopt);
   after(world, 5s, [] {});
   after(world, 3s, [] {});
+  CHECK(world.next_event() == world.now());  // the coroutines can begin
   world.run_for(0s);
   CHECK(world.next_event() == world.now() + 3s);
-  world.run_for(4s);
+  world.skip_to(world.now() + 2s);
+  CHECK(world.next_event() == world.now() + 1s);
+  world.run_for(2s);
   CHECK(world.next_event() == world.now() + 1s);
   world.run_until_idle();
   CHECK(world.next_event() == std::nullopt);

@@ -206,6 +206,22 @@ TEST_CASE("an umbrella header brings no more than promised") {
   CHECK(brought("cuda.hpp", network) == "");
 }
 
+TEST_CASE("the library's units of CUDA C++ see kernels alone, and nothing of graphs, the runtime and the network") {
+  const std::regex kernels(
+      "device/cuda/.*|op/[a-z]+/cuda_.*|op/random/(bits|philox).hpp|scalar/opcode.hpp|<(?!asio).*");
+  const house::headers units = house::read(PINION_TEST_SOURCE_DIR "/cmake/compiled/cuda", {".cu"});
+  CHECK(units.size() > 10);
+  std::string offences;
+  for (const auto& [unit, read] : units)
+    for (const std::string& header : read.own) {
+      house::names all = house::closure(tree, header);
+      all.insert(header);
+      for (const std::string& name : all)
+        if (!std::regex_match(name, kernels)) offences += unit + " brings " + name + "\n";
+    }
+  CHECK(offences == "");
+}
+
 TEST_CASE("Asio is met in rpc alone, Cereal in rpc and distributed") {
   std::string offences;
   for (const auto& [path, header] : tree) {

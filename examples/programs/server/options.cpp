@@ -39,6 +39,9 @@ void add_resources(CLI::App& app, server::options& into, double& grace) {
       ->check(CLI::Range(0.0, 86400.0).description(""))
       ->type_name("SECONDS")
       ->capture_default_str();
+  app.add_option("--keep", into.config.keep,
+                 "Write the variables to FILE when the task stops, and take them from there when it starts")
+      ->type_name("FILE");
 }
 
 // Sets a limit of the task as "NAME=VALUE" says. Throws what the parser tells, where there is no such limit or number.
@@ -98,7 +101,7 @@ std::optional<int> server::read(int argc, char** argv, options& into) {
   add_limits(app, into);
   add_views(app, into);
   add_credentials(app, into.config.security);
-  app.footer("Exit status: 0 when it was stopped, 1 when it cannot serve, 2 for wrong options.");
+  app.footer("Exit status: 0 when it was stopped, 1 when it cannot serve or keep its variables, 2 for wrong options.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -16,8 +16,9 @@ PINION_DECL std::size_t connection::put(int side, const std::byte* from, std::si
   const std::size_t taken = here.host->frozen ? 0 : std::min(size, world->options.buffer - here.unread);
   here.put += taken;
   here.unread += taken;
+  const bool whole = world->options.whole_percent > 0 && world->below(100) < world->options.whole_percent;
   for (std::size_t at = 0, n = 0; at < taken; at += n) {
-    n = 1 + world->below(std::min(world->options.max_chunk, taken - at));
+    n = whole ? taken : 1 + world->below(std::min(world->options.max_chunk, taken - at));
     send(side, chunk::data, {from + at, from + at + n});
   }
   return taken;

@@ -49,8 +49,10 @@ class sim_network final : public rpc::network {
   void reset(const std::string& a, const std::string& b);  // breaks the streams between two hosts at both ends, at once
 
   void run_for(duration time);
-  std::optional<time_point> next_event() const;  // the time of the first event that is left
-  void run_until_idle();  // until no event is left, which never happens while a timer is always set anew
+  // The time of the first event that is left; now, where something may be ready to run.
+  std::optional<time_point> next_event() const;
+  void skip_to(time_point when);  // the clock jumps, to a time before the next event
+  void run_until_idle();          // until no event is left, which never happens while a timer is always set anew
   const std::vector<std::string>& log() const;  // lines of "nanoseconds event"; empty unless options.keep_log
 
   asio::io_context& context() override;

@@ -93,8 +93,13 @@ PINION_DECL void sim_network::run_for(duration time) {
 }
 
 PINION_DECL std::optional<time_point> sim_network::next_event() const {
+  if (world_->ready) return world_->now;
   if (world_->events.empty()) return std::nullopt;
   return world_->events.begin()->first.first;
+}
+
+PINION_DECL void sim_network::skip_to(time_point when) {
+  world_->now = std::max(world_->now, when);
 }
 
 PINION_DECL void sim_network::run_until_idle() {
@@ -106,6 +111,7 @@ PINION_DECL const std::vector<std::string>& sim_network::log() const {
 }
 
 PINION_DECL asio::io_context& sim_network::context() {
+  world_->ready = true;
   return world_->context;
 }
 

@@ -43,6 +43,7 @@ struct world {
   std::uint64_t sleep(std::function<void()> resume);
   void wake(std::uint64_t sleeper, host& host);
   void wake_late(host& host);
+  void post(std::function<void()> what);
 
   enum class ending { done, idle, late };
   ending pump(const std::function<bool()>& done, std::optional<time_point> deadline);
@@ -78,6 +79,7 @@ struct world {
   time_point now = start;
   std::uint64_t chance, numbered = 0, connected = 0;
   bool ended = false, pumping = false;
+  bool ready = false;  // the context may have something to run
   unsigned next_port = 49152;
   std::map<std::pair<time_point, std::uint64_t>, std::function<void()>> events;
   std::map<std::uint64_t, std::function<void()>> asleep;

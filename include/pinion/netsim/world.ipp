@@ -39,12 +39,17 @@ PINION_DECL std::uint64_t world::sleep(std::function<void()> resume) {
 PINION_DECL void world::wake(std::uint64_t sleeper, host& host) {
   auto found = asleep.extract(sleeper);
   if (found && host.frozen) host.late.push_back(std::move(found.mapped()));
-  if (found && !host.frozen) asio::post(context, std::move(found.mapped()));
+  if (found && !host.frozen) post(std::move(found.mapped()));
 }
 
 PINION_DECL void world::wake_late(host& host) {
   host.frozen = false;
-  for (auto& resume : std::exchange(host.late, {})) asio::post(context, std::move(resume));
+  for (auto& resume : std::exchange(host.late, {})) post(std::move(resume));
+}
+
+PINION_DECL void world::post(std::function<void()> what) {
+  ready = true;
+  asio::post(context, std::move(what));
 }
 
 PINION_DECL world::ending world::pump(const std::function<bool()>& done, std::optional<time_point> deadline) {
@@ -55,6 +60,7 @@ PINION_DECL world::ending world::pump(const std::function<bool()>& done, std::op
     context.restart();
     while (!done() && context.poll_one() > 0) continue;
     if (done()) return ending::done;
+    ready = false;
     if (events.empty()) return ending::idle;
     const time_point when = events.begin()->first.first;
     if (deadline && *deadline < when) {

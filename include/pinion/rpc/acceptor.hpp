@@ -47,6 +47,7 @@ struct acceptor_options {
   // it may take none of them then
   std::uint64_t bytes_waiting = std::uint64_t{64} << 20;
   duration patience = std::chrono::seconds(10);
+  std::uint64_t bytes_waiting_of_all = std::uint64_t{16} << 30;  // for all clients, in equal shares
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
   bool shared_memory = true;  // do clients of this host and user get one, unless it speaks TLS?
   refusals::sink log = {};    // takes the lines about refused clients; empty: the log
@@ -77,9 +78,10 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
 
   // Is a client of that name there? In the network's thread.
   bool serves(const std::string& name) const;
-  // The number of clients, and the bytes of answers that they have not yet taken. In the network's thread.
+  // The number of clients. In the network's thread.
   int clients() const { return static_cast<int>(clients_.size()); }
-  std::uint64_t bytes_waiting() const;
+  // The bytes of answers that they have not yet taken.
+  std::uint64_t bytes_waiting() const { return waiting_->bytes(); }
 
  private:
   struct client {
@@ -118,6 +120,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   // Closes clients whose host vanished without a word.
   awaitable<void> sweep(std::shared_ptr<acceptor> self);
   void drop_silent();
+  void watch_backlogs();
   // The time when the next client has been silent too long, but soon at the latest.
   time_point next_sweep() const;
   // Counts clients as heard now that this process could not hear, since it was suspended or starved so long.
@@ -131,6 +134,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   rpc::service service_;
   identity me_;
   refusals refusals_;
+  const std::shared_ptr<backlog_of_all> waiting_ = std::make_shared<backlog_of_all>(options_.bytes_waiting_of_all);
   std::map<std::uint64_t, client> clients_;
   std::map<std::string, std::size_t> clients_at_;  // by the host of their address
   std::map<std::uint64_t, visit*> visits_;         // the oldest first

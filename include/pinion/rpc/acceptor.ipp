@@ -37,14 +37,6 @@ PINION_DECL bool acceptor::serves(const std::string& name) const {
   return std::any_of(clients_.begin(), clients_.end(), [&](const auto& c) { return c.second.who->name == name; });
 }
 
-PINION_DECL std::uint64_t acceptor::bytes_waiting() const {
-  std::uint64_t sum = 0;
-  for (const auto& [id, c] : clients_)
-    for (const auto& lane : c.lanes)
-      if (lane) sum += lane->backlog();
-  return sum;
-}
-
 PINION_DECL awaitable<void> acceptor::accept(std::shared_ptr<acceptor> self, listener& from) {
   while (!stopped_) {
     std::unique_ptr<byte_stream> stream;
@@ -183,8 +175,9 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
     if (self->clients_.count(id) > 0) self->note(peer, why);  // once for both lanes
     self->drop(id, why);
   };
-  lane = std::make_shared<connection>(net_, std::move(stream), options_.traffic, options_.allowed,
-                                      backlog_limit{options_.bytes_waiting, options_.patience});
+  lane = std::make_shared<connection>(
+      net_, std::move(stream), options_.traffic, options_.allowed,
+      backlog_limit{.most = options_.bytes_waiting, .patience = options_.patience, .all = waiting_});
   lane->start({.request = [this, who = c.who](const envelope& e,
                                               responder answer) { return request(e, std::move(answer), who); },
                .notice = [this, who = c.who](const envelope& e) { return service_.notice(e, who); },
@@ -222,6 +215,7 @@ PINION_DECL awaitable<void> acceptor::sweep([[maybe_unused]] std::shared_ptr<acc
     if (const auto late = net_.now() - wake_; late > duration::zero()) forgive(late);
     refusals_.tell_rest(net_.now());
     drop_silent();
+    watch_backlogs();
     wake_ = next_sweep();
     co_await sweeper_->wait_until(wake_);
   }
@@ -251,6 +245,13 @@ PINION_DECL void acceptor::drop_silent() {
   for (const auto& [id, c] : clients_)
     if (net_.now() - c.heard() >= 2 * c.heartbeat) silent.push_back(id);
   for (const auto id : silent) drop(id, error(errc::unavailable, "the client has been silent for two heartbeats"));
+}
+
+PINION_DECL void acceptor::watch_backlogs() {
+  if (waiting_->bytes() <= waiting_->most() / 2) return;
+  for (const auto& [id, c] : clients_)
+    for (const auto& lane : c.lanes)
+      if (lane) lane->watch_backlog();
 }
 
 PINION_DECL void acceptor::stop_here(const error& why) {

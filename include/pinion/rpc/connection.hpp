@@ -13,7 +13,8 @@
 //   5. A side with a backlog limit reads no further request while more than that waits to be sent; so what a peer does
 //      not take grows no further. Only a serving side has one, so two sides never wait for each other. One answer may
 //      be larger than the limit. A peer over the limit that takes nothing for long is closed, whether it asks or not;
-//      meanwhile, or far beyond the limit, the answers to what it has asked before are replaced by a refusal.
+//      meanwhile, or far beyond the limit, the answers to what it has asked before are replaced by a refusal. So are
+//      those beyond its share, where more waits for all peers than may.
 //   6. A connection on which nothing arrives holds no memory for what may arrive but `first_`.
 #pragma once
 
@@ -31,6 +32,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/rpc/arriving_bytes.hpp>
+#include <pinion/rpc/backlog.hpp>
 #include <pinion/rpc/frame.hpp>
 #include <pinion/rpc/message.hpp>
 #include <pinion/rpc/network.hpp>
@@ -63,15 +65,6 @@ struct envelope {
   std::string* text = nullptr;  // the owner of `control`, from which the text may be moved
 };
 
-// The most bytes that may wait for a peer to take them, the memory of their messages counted; how long a peer for which
-// more wait may take none of them before it is closed; and how many more may wait, since it has asked for them before.
-// A peer that takes none for a quarter of the patience gets no more of these.
-struct backlog_limit {
-  std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  duration patience = std::chrono::seconds(10);
-  std::uint64_t asked_before = std::uint64_t{1} << 30;
-};
-
 // The functions that take the answer to a request, or its failure.
 struct reply_handler {
   std::function<std::unique_ptr<incoming>(const envelope&)> open;
@@ -102,7 +95,7 @@ class connection : public std::enable_shared_from_this<connection> {
         traffic_(std::move(count)),
         limits_(allowed),
         backlog_limit_(backlog),
-        out_(memory_ ? outbox::worth_sharing : outbox::piece) {}
+        out_(memory_ ? outbox::worth_sharing : outbox::piece, backlog.all) {}
 
   // Starts reading. Call it in the network's thread.
   void start(connection_handlers handlers);
@@ -121,8 +114,8 @@ class connection : public std::enable_shared_from_this<connection> {
   // Close at once, without and with telling the peer why. In the network's thread.
   void abandon(const error& why) { close_now(why, false); }
   void leave(const error& why) { close_now(why, true); }
-  // The bytes that wait for the peer to take them, the memory of their messages counted.
-  std::uint64_t backlog() const;
+  // Sees to a peer for which more waits than may since others came, as is seen to one to which too much is sent.
+  void watch_backlog();
   // The time when bytes last arrived.
   time_point last_heard() const { return time_point(duration(heard_.load(std::memory_order_relaxed))); }
   // The bytes of all messages so far, and those of them that the peer's system is known to have taken: the latter grow
@@ -159,9 +152,11 @@ class connection : public std::enable_shared_from_this<connection> {
   // Requires, for the next four: the lock is held. The messages that are gone are added to `gone`.
   bool all_written_now(outbox::messages& gone);
   void watch_if_crowded();
-  bool has_backlog() const { return out_.cost() > backlog_limit_.most; }
+  bool has_backlog() const { return out_.cost() > backlog_limit_.of_one(); }
   bool takes_no_more() const;
   error why_crowded(const std::string& then) const;
+  // Puts a refusal in the place of an answer that may not wait as well.
+  void refuse_if_crowded(frame_header& header, rpc::message& message) const;
   void count_written(std::size_t bytes);
   awaitable<void> write(std::shared_ptr<connection> self);
   // Closes the connection if more waits than may, and the peer takes none of it for long. Ends when less waits.

@@ -50,10 +50,7 @@ PINION_DECL void connection::send(frame_header header, rpc::message&& message, u
   std::lock_guard hold(mutex_);
   if (closed_) return;
   traffic::add(traffic_->messages_sent);
-  if (header.kind == frame_kind::reply && takes_no_more()) {
-    header.kind = frame_kind::failure;
-    message = encode_failure(why_crowded("and it asked for more before"));
-  }
+  if (header.kind == frame_kind::reply) refuse_if_crowded(header, message);
   if (!has_backlog()) moved_ = net_.now();
   out_.add(header, std::move(message));
   if (writing_) return watch_if_crowded();  // the thread that is writing will send it
@@ -63,15 +60,37 @@ PINION_DECL void connection::send(frame_header header, rpc::message&& message, u
   net_.post([self = shared_from_this()] { self->net_.spawn(self->write(self)); });
 }
 
+PINION_DECL void connection::refuse_if_crowded(frame_header& header, rpc::message& message) const {
+  const std::uint64_t bytes = message.control.size() + message.payload_bytes();
+  if (takes_no_more())
+    message = encode_failure(why_crowded("and it asked for more before"));
+  else if (!out_.may_add(bytes))
+    message = encode_failure(
+        error(errc::resource_exhausted, "an answer of " + std::to_string(bytes) + " bytes, where " +
+                                            std::to_string(backlog_limit_.all->bytes()) +
+                                            " bytes wait for all clients to take them (limits.bytes_waiting_of_all)"));
+  else
+    return;
+  header.kind = frame_kind::failure;
+}
+
 PINION_DECL bool connection::takes_no_more() const {
   if (!has_backlog()) return false;
-  return out_.cost() - backlog_limit_.most > backlog_limit_.asked_before ||
+  return out_.cost() - backlog_limit_.of_one() > backlog_limit_.asked_before ||
          net_.now() - moved_ > backlog_limit_.patience / 4;
 }
 
 PINION_DECL error connection::why_crowded(const std::string& then) const {
-  return error(errc::resource_exhausted, "more than " + std::to_string(backlog_limit_.most) +
-                                             " bytes wait for the client (limits.bytes_waiting), " + then);
+  const std::uint64_t most = backlog_limit_.of_one();
+  return error(errc::resource_exhausted,
+               "more than " + std::to_string(most) + " bytes wait for the client (" +
+                   (most < backlog_limit_.most ? "its share of limits.bytes_waiting_of_all" : "limits.bytes_waiting") +
+                   "), " + then);
+}
+
+PINION_DECL void connection::watch_backlog() {
+  std::lock_guard hold(mutex_);
+  if (!closed_) watch_if_crowded();
 }
 
 PINION_DECL void connection::watch_if_crowded() {
@@ -306,15 +325,10 @@ PINION_DECL void connection::refuse(const frame_header& h, const error& why) {
   responder(weak_from_this(), h.id).fail(why);
 }
 
-PINION_DECL std::uint64_t connection::backlog() const {
-  std::lock_guard hold(mutex_);
-  return out_.cost();
-}
-
 PINION_DECL bool connection::is_crowded() const {
-  if (backlog_limit_.most == backlog_limit{}.most) return false;
+  if (!backlog_limit_.is_set()) return false;
   std::lock_guard hold(mutex_);
-  return out_.cost() > (room_ ? backlog_limit_.most / 2 : backlog_limit_.most);
+  return out_.cost() > backlog_limit_.of_one() / (room_ ? 2 : 1);
 }
 
 PINION_DECL awaitable<void> connection::await_room() {

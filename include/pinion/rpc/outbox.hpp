@@ -3,8 +3,7 @@
 // Invariants
 //   1. A message with a payload of at most most_whole bytes goes whole, in the order of add().
 //   2. Another goes as its beginning, and then its payload in pieces. Between two pieces go whole messages, as many
-//   bytes
-//      of them as a piece has. So a whole message waits for one piece at most, and no payload waits without end.
+//      bytes of them as a piece has. So a whole message waits for one piece at most, and no payload waits without end.
 //   3. Of the payloads the one goes on of which the least is left; each fourth piece is of the oldest.
 //   4. The bytes of next() stay in place until they are written, whatever is added meanwhile.
 #pragma once
@@ -12,11 +11,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/rpc/asio.hpp>
+#include <pinion/rpc/backlog.hpp>
 #include <pinion/rpc/frame.hpp>
 #include <pinion/rpc/message.hpp>
 #include <pinion/rpc/shared_memory.hpp>
@@ -30,7 +32,8 @@ class outbox {
   // Where memory is shared, it is worth the copies for payloads of more bytes.
   static constexpr std::uint64_t worth_sharing = std::uint64_t{16} << 10;
 
-  explicit outbox(std::uint64_t most_whole = piece) : most_whole_(most_whole) {}
+  explicit outbox(std::uint64_t most_whole = piece, std::shared_ptr<backlog_of_all> all = nullptr)
+      : most_whole_(most_whole), cost_(std::move(all)) {}
 
   // A message, and how much of its payload has been taken into frames.
   struct outgoing {
@@ -62,7 +65,9 @@ class outbox {
   [[nodiscard]] messages clear();
 
   // The memory of the messages that are not gone.
-  std::uint64_t cost() const { return cost_; }
+  std::uint64_t cost() const { return cost_.bytes(); }
+  // May a message of so many bytes be added, for all that waits for others?
+  bool may_add(std::uint64_t bytes) const { return cost_.may_add(bytes); }
   // The bytes of the frames of all messages so far.
   std::uint64_t bytes_added() const { return bytes_added_; }
 
@@ -86,7 +91,8 @@ class outbox {
   frame_header piece_;        // of the piece in the batch; no bytes: there is none
   std::uint32_t slots_ = 0;   // those in use, as bits
   unsigned turns_ = 0;        // of pieces
-  std::uint64_t cost_ = 0, bytes_added_ = 0;
+  backlog cost_;
+  std::uint64_t bytes_added_ = 0;
 };
 
 }}}  // namespace pinion::v0::rpc

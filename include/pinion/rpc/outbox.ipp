@@ -25,7 +25,7 @@ PINION_DECL void outbox::add(frame_header header, rpc::message&& message) {
   const std::uint64_t pieces = whole ? 0 : (header.payload + piece - 1) / piece;
   messages& to = whole ? whole_ : in_pieces_;
   to.push_back({.header = header, .message = std::move(message), .left = header.payload});
-  cost_ += to.back().cost();
+  cost_.set(cost_.bytes() + to.back().cost());
   bytes_added_ += sizeof header * (1 + pieces) + header.control + header.payload;
 }
 
@@ -62,7 +62,9 @@ PINION_DECL outbox::messages outbox::written(std::size_t bytes) {
   at_ = 0;
   begun_ = false;
   piece_ = {};
-  for (const outgoing& o : ending_) cost_ -= o.cost();
+  std::uint64_t gone = 0;
+  for (const outgoing& o : ending_) gone += o.cost();
+  cost_.set(cost_.bytes() - gone);
   return std::exchange(ending_, {});
 }
 
@@ -74,7 +76,7 @@ PINION_DECL outbox::messages outbox::clear() {
   at_ = 0;
   begun_ = false;
   piece_ = {};
-  cost_ = 0;
+  cost_.set(0);
   return all;
 }
 

@@ -88,6 +88,7 @@ PINION_DEVICE void add_rows(pack<T, Count>& sum, int lane, int row) {
 struct dimensions { int rank; unsigned long long extent[9], stride[9]; };
 PINION_DEVICE unsigned long long offset_in(const dimensions& all, unsigned long long place) {
   unsigned long long offset = 0;
+#pragma unroll 1  // divisions of 64 bits are long code, which takes NVRTC as long as all else
   for (int d = 0; d < all.rank; ++d) {
     offset += place % all.extent[d] * all.stride[d];
     place /= all.extent[d];

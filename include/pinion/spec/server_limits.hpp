@@ -37,6 +37,13 @@ struct server_limits {
   std::uint64_t early_bytes = std::uint64_t{1} << 30;
   // Bytes of values that wait until one task asks for them. The run of a value too much fails.
   std::uint64_t bytes_offered = std::uint64_t{8} << 30;
+  // Bytes of answers that wait for all clients. Each may have an equal share of it, or bytes_waiting if that is less;
+  // where more waits for all, an answer beyond its client's share is refused.
+  std::uint64_t bytes_waiting_of_all = std::uint64_t{16} << 30;
+  // Graphs that stay, also when their sessions have gone, for those who send them again, and their memory. Beyond it
+  // none is refused: the one that was not used for longest goes, of the sender who has most. 0: none stays.
+  int kept_graphs = 256;
+  std::uint64_t kept_graph_bytes = std::uint64_t{256} << 20;
 };
 
 }}  // namespace pinion::v0

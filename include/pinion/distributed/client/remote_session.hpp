@@ -104,7 +104,8 @@ class wire_port final : public session_port {
                      .limit = limit};
     // An extension is not given up when steps are cancelled: a graph that may or may not have arrived could not be
     // used.
-    if constexpr (std::is_same_v<Request, extend_graph>) how.check = [this] { expect_open(); };
+    if constexpr (std::is_same_v<Request, extend_graph> || std::is_same_v<Request, extend_known>)
+      how.check = [this] { expect_open(); };
     // The trace of a cancelled run is worth a moment.
     if constexpr (std::is_same_v<Request, run_prepared>)
       if (request.trace)

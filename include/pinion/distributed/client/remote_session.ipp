@@ -74,6 +74,8 @@ PINION_DECL wire_port::wire_port(std::shared_ptr<rpc::network> net, const std::s
 }
 
 PINION_DECL void wire_port::extend(graph_delta delta, patience until) {
+  const imprint its = imprint_of(delta, to_.way->incarnation());
+  if (its.is_large() && ask<extended_known>(extend_known{session_, its.of}, until).known) return;
   ask<nothing>(extend_graph{session_, std::move(delta)}, until);
 }
 

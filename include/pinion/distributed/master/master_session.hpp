@@ -58,6 +58,9 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // later call throws the same error. Beyond the limits of a client's session it throws resource_exhausted, adds
   // nothing, and the session goes on.
   void extend(graph_delta delta, std::uint64_t memory);
+  // Adds the nodes of a delta that is known by its fingerprint, since it came before, behind the same beginning.
+  // Returns false, and adds nothing, if it is not known.
+  bool extend_known(const fingerprint& delta);
   // Places, cuts and ships a step. With `lines`, the reply says where each newly placed node went.
   prepared_reply prepare(const runtime::step_signature& signature, const call_limits& limits, bool lines);
   pinion::plan plan(const runtime::step_signature& signature, const call_limits& limits);
@@ -119,7 +122,23 @@ class master_session : public std::enable_shared_from_this<master_session> {
       wanted = tasks_.all();
     }
   }
-  // Requires, for this and the next: building_ is held.
+  // A delta that some session was extended by.
+  struct known_delta {
+    graph_delta delta;
+    std::uint64_t memory = 0;
+  };
+  // Requires, for the next four: building_ is held. If apply() throws, the session is unusable.
+  template <class Apply>
+  void grow(std::uint64_t memory, const Apply& apply) {
+    try {
+      apply();
+      take(memory);
+    } catch (...) {
+      spoiled_ = current_error().in_task(s_.name);
+      throw error(*spoiled_);
+    }
+  }
+  void apply_and_keep(graph_delta delta, std::uint64_t memory);
   void expect_fits(const runtime::step_signature& signature) const;
   // Returns none if a task that is not yet known may have the requested device.
   std::optional<placement> place(const runtime::step_signature& signature);
@@ -129,6 +148,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
   void ship(session_step& step, parts which, patience until);
   bool is_lost(const step_part& part);
   void ship(step_part& part, patience until);
+  // Ships a part to a task that holds its nodes. Returns false if they are few, or not there.
+  bool ship_known(const step_part& part, patience until);
   void forget_on_tasks();
 
   // ---- running
@@ -143,7 +164,9 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // ---- limits, which hold for the sessions of other processes
 
   bool is_limited() const { return owner_.client != 0; }
-  void expect_room(const graph_delta& delta, std::uint64_t memory) const;
+  // The host of the client.
+  std::string sender() const { return owner_.address.substr(0, owner_.address.rfind(':')); }
+  void expect_room(std::size_t nodes, std::uint64_t memory) const;
   // Throws unless there is room for one more step of so much memory. Requires: mutex_ is held.
   void expect_room_for_step(std::uint64_t memory) const;
   // Throws if the session, or all sessions, would take too much memory.
@@ -159,8 +182,9 @@ class master_session : public std::enable_shared_from_this<master_session> {
   const bool soft_, optimize_;
   const std::int64_t receive_ahead_;
 
-  std::mutex building_;  // held while a graph is extended, or a step placed and cut; guards the next four
+  std::mutex building_;  // held while a graph is extended, or a step placed and cut; guards the next five
   std::optional<graph> graph_{std::in_place};
+  fingerprint held_;  // of the deltas that the graph consists of; not of a session of this process
   std::optional<error> spoiled_;
   runtime::placed_steps placed_;
   std::uint64_t next_step_ = 1;

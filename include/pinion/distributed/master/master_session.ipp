@@ -52,18 +52,37 @@ PINION_DECL void master_session::extend(graph_delta delta, std::uint64_t memory)
   const users::one using_server(in_use_);
   std::lock_guard one_at_a_time(building_);
   expect_sound();
-  if (is_limited()) expect_room(delta, memory);
-  try {
-    apply(*graph_, std::move(delta));
-    take(memory);
-  } catch (...) {
-    spoiled_ = current_error().in_task(s_.name);
-    throw error(*spoiled_);
-  }
+  if (is_limited()) expect_room(delta.nodes.size(), memory);
+  grow(memory, [&] { is_limited() ? apply_and_keep(std::move(delta), memory) : apply(*graph_, std::move(delta)); });
 }
 
-PINION_DECL void master_session::expect_room(const graph_delta& delta, std::uint64_t memory) const {
-  if (std::int64_t{graph_->size()} + static_cast<std::int64_t>(delta.nodes.size()) > s_.limits.nodes)
+PINION_DECL void master_session::apply_and_keep(graph_delta delta, std::uint64_t memory) {
+  kept_graphs& kept = s_.here.graphs();
+  const imprint its = imprint_of(delta, kept.life());
+  const node_id from = delta.from;
+  auto gone = delta.gone;
+  apply(*graph_, std::move(delta));
+  held_ = extended(held_, its.of);
+  if (!its.is_large()) return;
+  known_delta known{extension_from(*graph_, from, std::move(gone)), memory};
+  kept.add(held_, std::make_shared<const known_delta>(std::move(known)), memory, sender());
+}
+
+PINION_DECL bool master_session::extend_known(const fingerprint& delta) {
+  const users::one using_server(in_use_);
+  std::lock_guard one_at_a_time(building_);
+  expect_sound();
+  const fingerprint then = extended(held_, delta);
+  const auto known = s_.here.graphs().find<known_delta>(then);
+  if (!known) return false;
+  expect_room(known->delta.nodes.size(), known->memory);
+  grow(known->memory, [&] { repeat(*graph_, known->delta); });
+  held_ = then;
+  return true;
+}
+
+PINION_DECL void master_session::expect_room(std::size_t nodes, std::uint64_t memory) const {
+  if (std::int64_t{graph_->size()} + static_cast<std::int64_t>(nodes) > s_.limits.nodes)
     throw error(errc::resource_exhausted, "the graph of a session has at most " + std::to_string(s_.limits.nodes) +
                                               " nodes in " + s_.name + " (server_config.limits.nodes)");
   expect_memory(memory);
@@ -297,9 +316,17 @@ PINION_DECL void master_session::ship(step_part& part, patience until) {
     return;
   }
   const auto generation = tasks_.meet_again(part.task);
-  tasks_.ask<nothing>(part.task, part.message, until);
+  if (!ship_known(part, until)) tasks_.ask<nothing>(part.task, part.message, until);
   std::lock_guard hold(mutex_);
   part.generation = generation;
+}
+
+PINION_DECL bool master_session::ship_known(const step_part& part, patience until) {
+  const register_step& all = part.message;
+  const imprint its = imprint_of(all.part, tasks_.incarnation_of(part.task));
+  if (!its.is_large()) return false;
+  const register_known request{all.session, all.step, its.of, all.part.parts, all.peers, all.soft};
+  return tasks_.ask<registered_known>(part.task, request, until).known;
 }
 
 PINION_DECL std::shared_ptr<session_run> master_session::enter(std::uint64_t number,

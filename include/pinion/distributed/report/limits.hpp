@@ -25,6 +25,9 @@ void for_each_limit(Limits& of, const Each& each) {
   each("clients", of.clients);
   each("early_bytes", of.early_bytes);
   each("bytes_offered", of.bytes_offered);
+  each("bytes_waiting_of_all", of.bytes_waiting_of_all);
+  each("kept_graphs", of.kept_graphs);
+  each("kept_graph_bytes", of.kept_graph_bytes);
 }
 
 }}}  // namespace pinion::v0::distributed

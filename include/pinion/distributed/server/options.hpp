@@ -39,6 +39,10 @@ struct server_config {
   bool elastic = false;
   std::chrono::milliseconds grace{10000};  // limit of the steps that have begun, once the server is asked to stop
   std::chrono::milliseconds stop_timeout{10000};  // limit of stop(); the log names work that runs longer
+  // A file for the variables of the task: stop(), however it was asked for, writes them there, and a server that starts
+  // takes them from there and renames the file to FILE.taken. So what a task had learned outlives its maintenance. One
+  // that dies writes nothing: checkpoints are for that. "": nothing is kept.
+  std::string keep = {};
 };
 
 // The identity of a task in its cluster, and its configuration. Copied when the server is made.

@@ -51,16 +51,16 @@ class server {
   std::string target() const;
   // Blocks until stop(), SIGINT, SIGTERM or a remote shutdown, and returns when the server has stopped. A signal counts
   // only if the program neither handles nor ignores it: then the monitored sessions of this process save, and after
-  // that the server drains. A second signal ends the process at once.
+  // that the server drains. A second signal ends the process at once. Throws what kept config.keep from being written.
   void join();
   // Stops, after the steps that have begun have ended, but no later than after config.grace. New steps are refused
   // meanwhile with unavailable, so that clients may wait for the task to come back; results are still delivered, and a
   // checkpoint whose values are being read is complete.
   void drain();
   // Fails all running work with unavailable, tells every peer, and frees the port. Returns when nothing runs any more,
-  // or after config.stop_timeout; then a line of the log names the work that still runs. Stopping twice is
-  // harmless.
-  // Sessions of this process on it fail with unavailable. Variables and queues of the task are lost; save them before.
+  // or after config.stop_timeout; then a line of the log names the work that still runs. Stopping twice is harmless.
+  // Sessions of this process on it fail with unavailable. Variables and queues of the task are lost; save them before,
+  // or let the task keep its variables by config.keep.
   void stop();
   // Returns the counts since the start of the server; may be called at any time.
   traffic_counts traffic() const;

@@ -18,6 +18,7 @@
 #include <pinion/distributed/master/master.hpp>
 #include <pinion/distributed/server/burdens.hpp>
 #include <pinion/distributed/server/calls.hpp>
+#include <pinion/distributed/server/kept_variables.hpp>
 #include <pinion/distributed/server/options.hpp>
 #include <pinion/distributed/server/reporter.hpp>
 #include <pinion/distributed/server/task_setup.hpp>
@@ -89,12 +90,14 @@ class task_server {
   opened tell_all(const delivery& d);
   opened shut_down(const delivery& d);
   opened keep_step(const delivery& d);
+  opened keep_known(const delivery& d);
   opened run_kept(const delivery& d);
   opened tell_progress(const delivery& d);
   opened reset_here(const delivery& d);
   opened send_value(const delivery& d);
   opened open(const delivery& d);
   opened extend(const delivery& d);
+  opened extend_by_known(const delivery& d);
   opened prepare(const delivery& d);
   opened plan(const delivery& d);
   opened list_devices(const delivery& d);
@@ -260,6 +263,7 @@ class task_server {
   const std::string address_;
   const server_threads threads_;
   runtime::task task_;
+  kept_variables kept_;
   peers peers_;
   exchange exchange_;
   worker worker_;
@@ -291,5 +295,6 @@ class task_server {
 }}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
+#include <pinion/distributed/server/graph_requests.ipp>
 #include <pinion/distributed/server/task_server.ipp>
 #endif

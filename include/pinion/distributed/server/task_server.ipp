@@ -29,9 +29,10 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       address_(listener_->address()),
       threads_(threads ? *threads : threads_of(cluster, job_, options)),
       task_(task_options_of(options, me_.name, threads_)),
+      kept_(task_, me_.name, options.config.keep),
       peers_(*net_, cluster, way_options_of(options, me_, traffic_, address_)),
       exchange_(*net_, me_.name, peers_, task_.pool, exchange_options_of(options.config)),
-      worker_(*net_, me_.name, task_, exchange_, builders_, alarms_, options.config.limits),
+      worker_(*net_, me_.name, me_.incarnation, task_, exchange_, builders_, alarms_, options.config.limits),
       elastic_(options.config.elastic),
       grace_(options.config.grace),
       stop_timeout_(options.config.stop_timeout),
@@ -65,6 +66,7 @@ PINION_DECL void task_server::join() {
   }
   if (drains_) drain();
   stop();
+  kept_.expect_written();
 }
 
 PINION_DECL bool task_server::drain() {
@@ -81,6 +83,7 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
   const bool unused = master_->stop(why, until);
   std::string still_runs = worker_.stop(why, until);
   const bool answered = end_calls(until);
+  kept_.write();
   door_->stop(why, [this, why] {
     peers_.close(why);
     *swept_ = true;
@@ -117,12 +120,14 @@ PINION_DECL task_server::opened task_server::request(const delivery& d) {
       {libraries_request::method, &task_server::tell_libraries},
       {report_request::method, &task_server::tell_all},
       {register_step::method, &task_server::keep_step, true, true},
+      {register_known::method, &task_server::keep_known, true},
       {run_step::method, &task_server::run_kept},
       {progress_request::method, &task_server::tell_progress},
       {reset_containers::method, &task_server::reset_here},
       {pull_value::method, &task_server::send_value},
       {open_session::method, &task_server::open},
       {extend_graph::method, &task_server::extend, true, true},
+      {extend_known::method, &task_server::extend_by_known},
       {prepare_step::method, &task_server::prepare, true},
       {plan_step::method, &task_server::plan, true},
       {list_request::method, &task_server::list_devices},
@@ -172,15 +177,6 @@ PINION_DECL task_server::opened task_server::tell_all(const delivery& d) {
 
 // ---- requests to the worker
 
-PINION_DECL task_server::opened task_server::keep_step(const delivery& d) {
-  if (!welcome(d, [&] { worker_.expect_of(party_of(d.guest), beginning_of<session_id>(d)); })) return nullptr;
-  return in_turn<register_step>(
-      d, [this, answer = d.answer, from = d.guest](register_step&& r, std::uint64_t memory, burdens::share held) {
-        worker_.register_step(party_of(from), std::move(r), memory,
-                              [answer, held = std::move(held)](const outcome<>& how) { settle(answer, how); });
-      });
-}
-
 PINION_DECL task_server::opened task_server::run_kept(const delivery& d) {
   return rpc::receive<run_step>(d.envelope, [this, answer = d.answer, from = d.guest](run_step&& r) {
     or_fail(answer, [&] {
@@ -219,17 +215,6 @@ PINION_DECL task_server::opened task_server::open(const delivery& d) {
     sessions_of_[from->channel].insert(session->handle());
     return opened_session{session->handle()};
   });
-}
-
-PINION_DECL task_server::opened task_server::extend(const delivery& d) {
-  if (!welcome(d, [&] { master_->find(beginning_of<std::uint64_t>(d), d.guest->channel); })) return nullptr;
-  return in_turn<extend_graph>(
-      d, [this, answer = d.answer, from = d.guest](extend_graph&& x, std::uint64_t memory, const burdens::share&) {
-        reply_with(answer, std::move(x), [this, from, memory](extend_graph&& more) {
-          master_->find(more.session, from->channel)->extend(std::move(more.delta), memory);
-          return nothing{};
-        });
-      });
 }
 
 PINION_DECL task_server::opened task_server::prepare(const delivery& d) {

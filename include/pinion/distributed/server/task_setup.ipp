@@ -108,6 +108,7 @@ PINION_DECL rpc::acceptor_options door_options_of(const server_options& options,
           .allowed = {},
           .bytes_waiting = options.config.limits.bytes_waiting,
           .patience = std::max<rpc::duration>(std::chrono::seconds(10), 4 * options.config.heartbeat),
+          .bytes_waiting_of_all = options.config.limits.bytes_waiting_of_all,
           .traffic = std::move(traffic),
           .shared_memory = options.config.shared_memory,
           .log = [task = me.name, failures = std::move(failures)](const std::string& text) {

@@ -41,6 +41,12 @@ inline constexpr node_id most_nodes = 10'000'000;
 // throws invalid_argument or not_found and names the node, and the replica then ends before that node.
 void apply(graph& replica, graph_delta&& delta, node_id limit = most_nodes);
 
+// Extends a replica by a delta that has extended another one with the same nodes, and so needs no check: extension_from
+// returns it.
+void repeat(graph& replica, const graph_delta& applied);
+// Returns the nodes that a delta has added to a replica, which had `from` of them.
+graph_delta extension_from(const graph& replica, node_id from, std::vector<node_id> gone);
+
 }  // namespace distributed
 
 template <class A>

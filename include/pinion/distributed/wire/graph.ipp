@@ -153,6 +153,21 @@ PINION_DECL void apply(graph& replica, graph_delta&& delta, node_id limit) {
   }
 }
 
+PINION_DECL void repeat(graph& replica, const graph_delta& applied) {
+  detail::forget(replica, applied.gone);
+  for (const std::optional<node>& n : applied.nodes) {
+    cancellable_work::check();
+    replica.adopt(n);
+  }
+}
+
+PINION_DECL graph_delta extension_from(const graph& replica, node_id from, std::vector<node_id> gone) {
+  graph_delta made{from, {}, std::move(gone)};
+  for (node_id id = from; id < replica.size(); ++id)
+    made.nodes.push_back(replica.contains(id) ? std::optional(replica.peek(id)) : std::nullopt);
+  return made;
+}
+
 }}}  // namespace pinion::v0::distributed
 
 namespace pinion { inline namespace v0 {

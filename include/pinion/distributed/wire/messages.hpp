@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/distributed/wire/fingerprint.hpp>
 #include <pinion/distributed/wire/graph.hpp>
 #include <pinion/distributed/wire/report.hpp>
 #include <pinion/distributed/wire/run_id.hpp>
@@ -63,6 +64,12 @@ struct about_containers {
   std::vector<std::string> containers;  // empty: all containers
   PINION_MESSAGE(Number, containers)
 };
+// Is the graph there that was named by its fingerprint? If not, nothing was done, and the graph is to be sent.
+template <rpc::method Number>
+struct about_known {
+  bool known = false;
+  PINION_MESSAGE(Number, known)
+};
 
 // ---- to any task
 
@@ -102,6 +109,17 @@ struct register_step {
   bool soft = false;  // if no device meets a request in a body: may it be ignored?
   PINION_MESSAGE(10, session, step, part, peers, soft)
 };
+// Registers a step by the fingerprint of its nodes, at a worker that may hold them.
+struct register_known {
+  session_id session;
+  std::uint64_t step = 0;
+  fingerprint nodes;
+  std::vector<runtime::partition> parts;
+  std::vector<std::pair<std::string, std::uint64_t>> peers;
+  bool soft = false;
+  PINION_MESSAGE(16, session, step, nodes, parts, peers, soft)
+};
+using registered_known = about_known<16>;
 // Starts a worker's part of a run. The answer comes when that part has ended.
 struct run_step {
   run_id run;
@@ -183,6 +201,13 @@ struct extend_graph {
   graph_delta delta;
   PINION_MESSAGE(37, session, delta)
 };
+// Extends the replica by the fingerprint of a delta, which may have come before, behind the same beginning.
+struct extend_known {
+  std::uint64_t session = 0;
+  fingerprint delta;
+  PINION_MESSAGE(39, session, delta)
+};
+using extended_known = about_known<39>;
 // Asks the master to place, cut and ship a step. The reply holds its number.
 struct prepare_step {
   std::uint64_t session = 0;
@@ -258,6 +283,8 @@ using reset_request = about_containers<36>;
   X(report_request)            \
   X(report_reply)              \
   X(register_step)             \
+  X(register_known)            \
+  X(registered_known)          \
   X(run_step)                  \
   X(part_ended)                \
   X(cancel_run)                \
@@ -273,6 +300,8 @@ using reset_request = about_containers<36>;
   X(open_session)              \
   X(opened_session)            \
   X(extend_graph)              \
+  X(extend_known)              \
+  X(extended_known)            \
   X(prepare_step)              \
   X(prepared_reply)            \
   X(plan_step)                 \

@@ -23,10 +23,13 @@ struct subgraph {
   std::vector<node> nodes;
   std::vector<bool> stub;
   std::vector<runtime::partition> parts;
+  std::uint64_t memory = 0;  // of the nodes, as estimated when they were read
 
   template <class A>
   void serialize(A& a) {
-    a(nodes, stub, parts);
+    a(nodes, stub);
+    if constexpr (requires { a.spent(); }) memory = a.spent();
+    a(parts);
   }
 };
 
@@ -37,6 +40,8 @@ subgraph cut(graph_view g, std::vector<runtime::partition> parts);
 // Builds the graph of a subgraph from the wire, and takes its nodes. Throws, and names the node, unless every node may
 // join the graph and every item agrees with its node.
 std::shared_ptr<const graph> rebuild(subgraph& s, node_id limit = most_nodes);
+// Checks the partitions against the graph that was rebuilt of such nodes and stubs; rebuild() does.
+void expect_parts(const graph& g, const std::vector<bool>& stub, const std::vector<runtime::partition>& parts);
 
 // The least number of feeds and fetches that a run of the partitions needs.
 struct ends {

@@ -201,16 +201,21 @@ PINION_DECL std::shared_ptr<const graph> rebuild(subgraph& s, node_id limit) {
   detail::expect(s.nodes.size() <= static_cast<std::size_t>(limit),
                  "a subgraph of more than " + std::to_string(limit) + " nodes");
   auto g = std::make_shared<graph>();
-  std::vector<bool> idle;
   for (std::size_t i = 0; i < s.nodes.size(); ++i) {
     cancellable_work::check();
     s.stub[i] ? admit_stub(*g, s.nodes[i]) : admit(*g, s.nodes[i]);
     g->adopt(std::move(s.nodes[i]));
-    idle.push_back(!s.stub[i]);
   }
-  detail::used_keys keys;
-  for (const auto& part : s.parts) detail::part_check(*g, idle, keys, part).run();
+  expect_parts(*g, s.stub, s.parts);
   return g;
+}
+
+PINION_DECL void expect_parts(const graph& g, const std::vector<bool>& stub,
+                              const std::vector<runtime::partition>& parts) {
+  std::vector<bool> idle = stub;
+  idle.flip();
+  detail::used_keys keys;
+  for (const auto& part : parts) detail::part_check(graph_view::of_settled(g), idle, keys, part).run();
 }
 
 PINION_DECL ends ends_of(const std::vector<runtime::partition>& parts) {

@@ -30,12 +30,13 @@ struct lasting_names {
 
 PINION_DECL const char* lasting_name(std::string_view name) {
   constexpr std::size_t most = 4096, longest = 1024;
+  constexpr const char* placeholder = "(a name too many, or too long)";  // one: a name that was replaced is not again
   auto& names = of_this_process<lasting_names>();
-  if (name.size() > longest) return "(a long name)";
+  if (name.size() > longest) return placeholder;
   std::lock_guard hold(names.mutex);
   const auto found = names.all.find(name);
   if (found != names.all.end()) return found->c_str();
-  return names.all.size() < most ? names.all.emplace(name).first->c_str() : "(one name too many)";
+  return names.all.size() < most ? names.all.emplace(name).first->c_str() : placeholder;
 }
 
 }}}  // namespace pinion::v0::distributed

@@ -8,7 +8,7 @@
 //      of which more would wait, or whose values are gone with their sender, keeps none, and fails when it begins.
 //      Senders are told apart by their life and host, so who takes the name of another counts for itself alone. [V5]
 //   4. Memory for a value is taken, and its strings are read, when its run has not begun, or wants a value of its key,
-//      dtype and shape. [V7]
+//      dtype and shape; long strings are not read in the network's thread. [V7]
 //   5. When the channel to a peer goes down, every run in which the peer takes part fails. When the one from a peer
 //      that lives is gone, those do that began before its next, and so do those that await a value and have seen none.
 //      The value may have been on the way, and its sender need not care: its part of the run may have ended with it.
@@ -32,6 +32,7 @@
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/wire/values.hpp>
+#include <pinion/distributed/worker/awaited_values.hpp>
 #include <pinion/distributed/worker/early_values.hpp>
 #include <pinion/distributed/worker/offers.hpp>
 #include <pinion/distributed/worker/remote_rendezvous.hpp>
@@ -53,9 +54,6 @@ struct exchange_options {
 
 // The peers of a run, each with its incarnation at the time when the step was made.
 using incarnations = std::map<std::string, std::uint64_t, std::less<>>;
-
-// The values that a run receives from its peers, by their keys; nothing: a signal without a value.
-using awaited_values = std::map<std::string, std::optional<output_type>, std::less<>>;
 
 // The exchange of one task: the rendezvous of its runs, the values it offers, and the credit of each peer. Owned by a
 // server. Thread-safe.
@@ -153,6 +151,9 @@ class exchange final : public value_carrier {
     std::atomic<std::uint64_t> held_{0}, due_{0};
   };
 
+  // Reads the value in a message for a run: one with long strings in a thread that may compute, any other on arrival.
+  template <class M>
+  std::unique_ptr<rpc::incoming> receive_value(const rpc::envelope& e, const run_id& run, fetched done);
   // Takes a value that waits here to be pulled; an empty one if it is not there.
   any_tensor take_offer(const run_id& run, const std::string& key);
   // The rendezvous of runs that were spoilt: their values are freed without the lock.

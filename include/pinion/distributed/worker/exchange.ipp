@@ -10,24 +10,6 @@
 
 namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
 
-inline std::string text_of(const std::optional<output_type>& type) {
-  return type ? std::string(to_string(type->dtype)) + " " + to_string(type->shape) : "empty";
-}
-
-// Throws unless a value is one of the type; nothing: a signal without a value.
-inline void expect_type(const std::string& key, const value_outline& is, const std::optional<output_type>& type) {
-  if (is.there == type.has_value() && (!type || (is.dtype == type->dtype && fits(is.shape, type->shape)))) return;
-  const auto found = is.there ? std::optional(output_type{.dtype = is.dtype, .shape = is.shape}) : std::nullopt;
-  throw error(errc::data_loss, "the value received as '" + key + "' is " + text_of(found) + ", not " + text_of(type));
-}
-
-// Throws unless a value is the one that is awaited by the key.
-inline void expect_one_of(const awaited_values& all, const std::string& key, const value_outline& is) {
-  const auto at = all.find(key);
-  if (at == all.end()) throw error(errc::data_loss, "the value '" + key + "' is not one that this run awaits");
-  expect_type(key, is, at->second);
-}
-
 inline void expect_short(const std::string& key) {
   if (key.size() > rpc::short_text::longest)
     throw error(errc::data_loss, "a value has a key of " + std::to_string(key.size()) + " bytes; the limit is " +
@@ -228,19 +210,30 @@ PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std:
 }
 
 PINION_DECL void exchange::fetch(const run_id& run, const std::string& key, std::string_view from_task, fetched done) {
-  const auto open = [all = awaited_by(run), key, done](const rpc::envelope& e) -> std::unique_ptr<rpc::incoming> {
-    auto head = rpc::read_head<pulled_of<described_value>>(e);
-    rpc::payload_rooms rooms;
-    auto taken = outcome_of([&] {
-      if (all) detail::expect_one_of(*all, key, head.value);
-      return head.value.make(rooms);
+  const auto open = [this, run, all = awaited_by(run), key,
+                     done](const rpc::envelope& e) -> std::unique_ptr<rpc::incoming> {
+    pulled_of<value_outline> outline;
+    rpc::reader in(e.control, e.payload);
+    in(outline);
+    const auto found = outcome_of([&] {
+      if (all) expect_one_of(*all, key, outline.value);
     });
-    if (taken) return rpc::welcome_in(std::move(taken).value(), std::move(rooms), done);
-    done(taken.failure());
+    if (found) return receive_value<pulled_value>(e, run, done);
+    done(found.failure());
     return nullptr;
   };
   way_to(from_task)->request(rpc::lane::data, pull_value::method, rpc::encode(pull_value{run, key}),
                              {.open = open, .failed = [done](const error& why) { done(why); }});
+}
+
+template <class M>
+std::unique_ptr<rpc::incoming> exchange::receive_value(const rpc::envelope& e, const run_id& run, fetched done) {
+  if (e.control.size() <= rpc::long_control) return rpc::receive<M>(e, [done](M&& m) { done(std::move(m.value)); });
+  return rpc::receive_sealed<M>(e, [this, run, done](rpc::sealed<M>&& mail) {
+    compute(run, [done, mail = std::make_shared<rpc::sealed<M>>(std::move(mail))] {
+      done(outcome_of([&] { return mail->open().value; }));
+    });
+  });
 }
 
 PINION_DECL error exchange::too_much_offered(std::string_view to_task) const {
@@ -265,12 +258,10 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope&
   of_peer->hold(bytes);
   std::shared_ptr<void> credit(nullptr, [of_peer, bytes](void*) { of_peer->release(bytes); });
   if (!meet) return nullptr;  // its bytes are passed over
-  auto head = rpc::read_head<push_of<described_value>>(e);
-  rpc::payload_rooms rooms;
-  any_tensor value = head.value.make(rooms);
-  return rpc::welcome_in(std::move(value), std::move(rooms), [meet, key = std::move(head.key), credit](any_tensor&& v) {
-    meet->arrive(key, {std::move(v), credit});
-  });
+  return receive_value<push_value>(
+      e, outline.run, [meet, key = std::move(outline.key), credit](outcome<any_tensor>&& value) {
+        value ? meet->arrive(key, {std::move(value).value(), credit}) : meet->abort(*value.failure());
+      });
 }
 
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::announced(const rpc::envelope& e, const rpc::guest_ref& from) {
@@ -390,7 +381,7 @@ PINION_DECL void exchange::expect_awaited(const entry& r, const std::string& key
   const auto type = r.awaited->find(key);
   if (type == r.awaited->end() || task_of_device(runtime::source_of(key)) != from.name)
     throw error(errc::data_loss, from.name + " sent the value '" + key + "', which this run does not await from it");
-  if (is) detail::expect_type(key, *is, type->second);
+  if (is) expect_type(key, *is, type->second);
 }
 
 PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& run, const std::string& key,

@@ -18,11 +18,20 @@
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/wire/subgraph.hpp>
 #include <pinion/distributed/worker/exchange.hpp>
+#include <pinion/distributed/worker/kept_graphs.hpp>
 #include <pinion/distributed/worker/party.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/spec/server_limits.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
+
+// The nodes of a part that was registered, settled, and which of them are stubs: what stays for those who register the
+// same nodes again.
+struct kept_part {
+  std::shared_ptr<const pinion::graph> graph;
+  std::vector<bool> stub;
+  std::uint64_t memory = 0;  // as estimated when the nodes were received
+};
 
 // One registered step: its subgraph, and what was made of it.
 struct kept_step {
@@ -32,7 +41,7 @@ struct kept_step {
   subgraph part;
   bool soft = false;
   bool of_peer = false;                             // registered by the master of another task
-  std::shared_ptr<const pinion::graph> graph = {};  // of rebuild(), so its nodes are settled
+  std::shared_ptr<const pinion::graph> graph = {};  // settled; of rebuild(), or of the same nodes in another step
   ends needs = {};
   std::map<std::pair<std::string, std::string>, node_id> variables = {};  // by container and name
   awaited_values awaited = {};                                            // from other tasks
@@ -65,8 +74,8 @@ class kept_steps {
   using session_ref = std::shared_ptr<kept_session>;
   using step_ref = std::shared_ptr<kept_step>;
 
-  kept_steps(std::string task_name, runtime::task& on, const server_limits& limits)
-      : name_(std::move(task_name)), task_(on), limits_(limits) {}
+  kept_steps(std::string task_name, runtime::task& on, const server_limits& limits, kept_graphs& graphs)
+      : name_(std::move(task_name)), task_(on), limits_(limits), graphs_(graphs) {}
 
   // ---- registering
 
@@ -135,6 +144,8 @@ class kept_steps {
   void expect_memory_for(const kept_session& session, const kept_step& step) const;
   std::uint64_t memory_of_peers() const;
 
+  // Makes the graph of a step, and keeps it for others; or checks the parts of one that was kept.
+  void make_graph(kept_step& step);
   void expect_sound(const kept_step& step) const;
   void list_awaited(kept_step& step) const;
 
@@ -150,6 +161,7 @@ class kept_steps {
   const std::string name_;
   runtime::task& task_;
   const server_limits limits_;
+  kept_graphs& graphs_;
 
   mutable std::mutex mutex_;
   bool stopped_ = false;

@@ -49,7 +49,7 @@ PINION_DECL void kept_steps::build(const session_ref& session, const step_ref& s
     expect_in_table(session, *step);  // else its client has gone while the step waited for its turn
   }
   const cancellable_work until_forgotten(session->forgotten);
-  step->graph = rebuild(step->part);
+  make_graph(*step);
   step->needs = ends_of(step->part.parts);
   expect_sound(*step);
   list_variables(*step);
@@ -62,6 +62,15 @@ PINION_DECL void kept_steps::build(const session_ref& session, const step_ref& s
   expect_in_table(session, *step);
   if (step->of_peer) expect_memory_for(*session, *step);
   std::swap(session->steps[step->number], replaced);
+}
+
+PINION_DECL void kept_steps::make_graph(kept_step& step) {
+  if (step.graph) return expect_parts(*step.graph, step.part.stub, step.part.parts);
+  const imprint its = step.of_peer ? imprint_of(step.part, graphs_.life()) : imprint();
+  step.graph = rebuild(step.part);
+  if (!its.is_large()) return;
+  graphs_.add(its.of, std::make_shared<const kept_part>(kept_part{step.graph, step.part.stub, step.part.memory}),
+              step.part.memory, step.session.master);
 }
 
 PINION_DECL void kept_steps::expect_memory_for(const kept_session& session, const kept_step& step) const {

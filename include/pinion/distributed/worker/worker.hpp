@@ -30,8 +30,9 @@ class worker {
 
   // `slow` compiles steps. `alarms` fails runs and never computes: a failed run must account for each of its items,
   // which should not wait for other work.
-  worker(rpc::network& net, std::string name, runtime::task& on, exchange& values, builders& slow, thread_pool& alarms,
-         const server_limits& limits);
+  // `life` is the incarnation of its task.
+  worker(rpc::network& net, std::string name, std::uint64_t life, runtime::task& on, exchange& values, builders& slow,
+         thread_pool& alarms, const server_limits& limits);
 
   std::vector<device_info> devices() const { return task_.device_infos(); }
   std::vector<std::string> libraries() const { return task_.libraries(); }
@@ -41,10 +42,14 @@ class worker {
   std::vector<run_report> runs() const;
   // The failures that its task has seen. They may outlive the worker.
   const std::shared_ptr<recent_failures>& failures() const { return failures_; }
+  // The graphs that its task was sent: by masters, and by the clients of its own master.
+  kept_graphs& graphs() { return graphs_; }
 
   // Connects with the peers of a step, then compiles it. `memory` is what the message takes, as estimated. Like run(),
   // it fails with permission_denied if the session is not the party's.
   void register_step(const party& by, distributed::register_step r, std::uint64_t memory, registered done);
+  // Registers a step whose nodes are known by their fingerprint; or tells that they are not, and does nothing.
+  void register_known(const party& by, distributed::register_known r, std::uint64_t memory, completion<bool> done);
 
   // Runs a registered step, which returns `fetches` values.
   void run(const run_step& r, const party& by, std::vector<any_tensor> feeds, std::size_t fetches, begin_in where,
@@ -106,6 +111,7 @@ class worker {
 
   // ---- registering
 
+  void keep(const party& by, const kept_steps::step_ref& step, registered done);
   void meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration patience, registered done);
   // Tells whether a connection leads to the task that was meant, in this incarnation.
   static outcome<> met(const rpc::channel& way, const outcome<>& connected, std::uint64_t incarnation);
@@ -151,6 +157,7 @@ class worker {
   exchange& exchange_;
   builders& builders_;
   thread_pool& alarms_;
+  kept_graphs graphs_;
   kept_steps steps_;
   step_counts counts_;
   const std::shared_ptr<recent_failures> failures_ = std::make_shared<recent_failures>();

@@ -11,35 +11,57 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-PINION_DECL worker::worker(rpc::network& net, std::string name, runtime::task& on, exchange& values, builders& slow,
-                           thread_pool& alarms, const server_limits& limits)
+PINION_DECL worker::worker(rpc::network& net, std::string name, std::uint64_t life, runtime::task& on, exchange& values,
+                           builders& slow, thread_pool& alarms, const server_limits& limits)
     : net_(net),
       name_(std::move(name)),
       task_(on),
       exchange_(values),
       builders_(slow),
       alarms_(alarms),
-      steps_(name_, on, limits),
+      graphs_(limits, life),
+      steps_(name_, on, limits, graphs_),
       counts_(net.now()) {}
 
 PINION_DECL void worker::register_step(const party& by, distributed::register_step r, std::uint64_t memory,
                                        registered done) {
+  keep(by,
+       std::make_shared<kept_step>(kept_step{.session = std::move(r.session),
+                                             .number = r.step,
+                                             .peers = incarnations(r.peers.begin(), r.peers.end()),
+                                             .part = std::move(r.part),
+                                             .soft = r.soft,
+                                             .of_peer = !by.is_own_master(),
+                                             .memory = memory}),
+       std::move(done));
+}
+
+PINION_DECL void worker::register_known(const party& by, distributed::register_known r, std::uint64_t memory,
+                                        completion<bool> done) {
+  const auto known = graphs_.find<kept_part>(r.nodes);
+  if (!known) return done(false);
+  keep(by,
+       std::make_shared<kept_step>(kept_step{.session = std::move(r.session),
+                                             .number = r.step,
+                                             .peers = incarnations(r.peers.begin(), r.peers.end()),
+                                             .part = {{}, known->stub, std::move(r.parts)},
+                                             .soft = r.soft,
+                                             .of_peer = !by.is_own_master(),
+                                             .graph = known->graph,
+                                             .memory = memory + known->memory}),
+       [done = std::move(done)](outcome<> kept) { done(std::move(kept).then([] { return true; })); });
+}
+
+PINION_DECL void worker::keep(const party& by, const kept_steps::step_ref& step, registered done) {
   std::shared_ptr<kept_steps::claim> claim;
   try {
-    expect_of(by, r.session);
-    for (const auto& [task, incarnation] : r.peers)
+    expect_of(by, step->session);
+    for (const auto& [task, incarnation] : step->peers)
       if (!exchange_.knows(task)) throw error(errc::not_found, "the cluster has no task " + task);
-    claim = steps_.claimed(r.session, by);
+    claim = steps_.claimed(step->session, by);
   } catch (...) {
     return done(current_error().in_task(name_));
   }
-  auto step = std::make_shared<kept_step>(kept_step{.session = std::move(r.session),
-                                                    .number = r.step,
-                                                    .peers = incarnations(r.peers.begin(), r.peers.end()),
-                                                    .part = std::move(r.part),
-                                                    .soft = r.soft,
-                                                    .of_peer = !by.is_own_master(),
-                                                    .memory = memory});
   const std::uint64_t line = line_of(by, step->session);
   meet_peers(step, std::chrono::seconds(2), [this, claim, step, line, done = std::move(done)](outcome<> met) {
     if (met) return builders_.add(line, [this, claim, step, done] { build(*claim, step, done); });

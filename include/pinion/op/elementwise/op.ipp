@@ -236,7 +236,9 @@ PINION_DECL void any_map::gradient(gradient_context& g) {
   const dtype result = std::exchange(p.results[0].type, p.arithmetic);
   if (result == p.arithmetic) return detail::differentiate_program(g, p, {g.output_gradient(0)});
   if (!is_floating(result) || !is_floating(p.arithmetic)) return;  // a step function has no gradient
-  detail::differentiate_program(g, p, {detail::cast_back(g, result, p.arithmetic)});
+  const output adjoint = detail::cast_back(g, result, p.arithmetic);
+  if (p.code.size() == 1) return g.set(0, adjoint);  // a cast alone
+  detail::differentiate_program(g, p, {adjoint});
 }
 
 PINION_DECL void map_gradient::gradient(gradient_context& g) {

@@ -105,6 +105,23 @@ struct mapped {
   static constexpr static_program executable = scalar::executable(recorded);
 };
 
+// Tells whether a program ends in a cast between floating dtypes. Its adjoint is cast back before all else.
+template <class P, class A = typename P::arithmetic, class R = typename P::template result<0>>
+inline constexpr bool casts_floats =
+    !std::is_same_v<A, R> && std::is_floating_point_v<A> && std::is_floating_point_v<R>;
+
+namespace detail {
+
+template <class P>
+constexpr static_gradient derived() {
+  auto p = scalar::convert_program<static_gradient>(P::recorded);
+  if (!casts_floats<P>) return scalar::derive_for_node(p);
+  p.results[0].type = p.arithmetic;
+  return scalar::derive(p);  // the node's output is no number of this arithmetic
+}
+
+}  // namespace detail
+
 // The backward program of a mapped one; its kernel computes all gradients in one pass. A backward program too large for
 // this type is made when a graph is differentiated, and is interpreted.
 template <class P>
@@ -112,17 +129,19 @@ struct gradient_of {
   using arithmetic = typename P::arithmetic;
   template <std::size_t>
   using result = arithmetic;
-  static constexpr static_gradient executable =
-      scalar::executable(scalar::derive_for_node(scalar::convert_program<static_gradient>(P::recorded)));
+  static constexpr static_gradient executable = scalar::executable(detail::derived<P>());
   // True where a kernel can be compiled: clang unfolds at most 256 instructions at once.
   static constexpr bool is_compiled = executable.fits() && executable.code.size() <= 256;
 };
 
-// Tells whether a backward program has a kernel of its own. Integers have no gradient, and a cast has none here.
+// Tells whether a backward program has a kernel of its own. Integers have no gradient, and that of a cast alone is the
+// cast back.
 template <class P>
 constexpr bool has_gradient_kernel() {
   using T = typename P::arithmetic;
-  if constexpr (std::is_floating_point_v<T> && std::is_same_v<typename P::template result<0>, T>)
+  if constexpr (casts_floats<P>)
+    return P::recorded.code.size() > 1 && gradient_of<P>::is_compiled;
+  else if constexpr (std::is_floating_point_v<T> && std::is_same_v<typename P::template result<0>, T>)
     return gradient_of<P>::is_compiled;
   else
     return false;

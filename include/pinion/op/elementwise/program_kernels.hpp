@@ -12,10 +12,18 @@
 
 namespace pinion { inline namespace v0 { namespace dsl {
 
-// Puts the kernels of a program, forward and backward, into this binary, unless pinion::compiled holds them. A unit of
-// pinion_cuda_sources gives them kernels for GPUs, too, of which the library holds none.
+// The program that casts the adjoint of a program which casts floats back.
 template <class P>
-void instantiate_kernels() {
+struct cast_back_of;
+template <class F, element A, element R, class... O>
+struct cast_back_of<mapped<F, A, R, O...>> {
+  using type = mapped<scalar::functor::identity, R, A, number_argument>;
+};
+
+namespace detail {
+
+template <class P>
+void instantiate_both_ways() {
   if constexpr (scalar::compiles_kernels && !held_by_library<P>) {
     (void)scalar::compile_program<P>::kernel;
     if constexpr (has_gradient_kernel<P>()) (void)scalar::compile_program<gradient_of<P>>::kernel;
@@ -24,6 +32,16 @@ void instantiate_kernels() {
   op::compile_ahead<P>::keep();
   if constexpr (has_gradient_kernel<P>()) op::compile_ahead<gradient_of<P>>::keep();
 #endif
+}
+
+}  // namespace detail
+
+// Puts the kernels of a program, forward and backward, into this binary, unless pinion::compiled holds them. A unit of
+// pinion_cuda_sources gives them kernels for GPUs, too, of which the library holds none.
+template <class P>
+void instantiate_kernels() {
+  detail::instantiate_both_ways<P>();
+  if constexpr (casts_floats<P>) detail::instantiate_both_ways<typename cast_back_of<P>::type>();
 }
 
 // The table of the kernels of some lists, for a unit of pinion::compiled.

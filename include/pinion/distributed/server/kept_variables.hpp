@@ -1,0 +1,48 @@
+// The file in which a task keeps its variables while it does not run.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <pinion/base/config.hpp>
+#include <pinion/base/outcome.hpp>
+
+namespace pinion { inline namespace v0 {
+namespace runtime {
+class task;
+}
+namespace distributed {
+
+// Takes the variables of the task from the file when it is made, and puts them there with write(). The file is a
+// safetensors file; it is renamed to FILE.taken once its values are in the task, so that no later life, after a crash
+// say, begins with them. It refers to the task. For one thread.
+//
+// What the constructor throws: not_found where the folder of the file is not there; failed_precondition for a file of
+// another task, or of a device that the task has not; those of files::safetensors_reader.
+class kept_variables {
+ public:
+  // An empty path: nothing is kept.
+  kept_variables(runtime::task& of, std::string task, std::filesystem::path file);
+
+  // Replaces the file by the variables that have values, of all containers. Values of text have no place there: the log
+  // names them. Where that fails the log has the reason, and an earlier file stays. Requires: no step runs.
+  void write();
+  // Throws the error for which write() failed.
+  void expect_written() const;
+
+ private:
+  void take();
+  void write_all() const;
+
+  runtime::task& of_;
+  const std::string task_;
+  const std::filesystem::path file_;
+  outcome<> written_;
+};
+
+}  // namespace distributed
+}}  // namespace pinion::v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/server/kept_variables.ipp>
+#endif

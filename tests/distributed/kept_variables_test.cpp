@@ -1,0 +1,120 @@
+// A task that keeps its variables in a file while it does not run.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include <pinion/files/safetensors.hpp>
+#include <support/caught.hpp>
+#include <support/temporary_folder.hpp>
+
+#include "real_cluster.hpp"
+
+namespace {
+
+using namespace real;
+namespace fs = std::filesystem;
+
+// A ps that keeps its variables, in any of its lives.
+struct keeper {
+  const temporary_folder folder;
+  const std::string file = folder.path("ps.safetensors");
+
+  server start(const std::string& where, std::vector<sim::accelerator> simulated = {}) const {
+    server_config config;
+    config.simulated = std::move(simulated);
+    config.keep = where;
+    return server({{"ps", {"127.0.0.1:0"}}}, {.config = config});
+  }
+  server start(std::vector<sim::accelerator> simulated = {}) const { return start(file, std::move(simulated)); }
+  std::string refusal() const {
+    return caught([&] { start(); }).sentence();
+  }
+};
+
+TEST_CASE("a task that stops keeps its variables, of every device, dtype and container, and begins with them") {
+  const keeper ps;
+  graph g;
+  const auto use = g.as_default();
+  auto w = variable(tensor<float>::of({{1, 2}, {3, 4}}), {.name = "w"});
+  const auto one = tensor<float>::of({{1, 1}, {1, 1}});
+  auto count = variable(std::int64_t{7}, {.name = "count"});
+  auto unset = variable(9.0f, {.name = "unset"});
+  auto on_gpu = place<"/gpu:0">(variable(tensor<float>::of({5, 6}), {.name = "on_gpu"}));
+  const auto elsewhere = [] {
+    const container box{"box"};
+    return variable(8.0f, {.name = "w"});
+  };
+  auto other = elsewhere();
+  const bool drains = GENERATE(true, false);
+  {
+    server first = ps.start({sim::gpu()});
+    session sess{toward(first.target())};
+    sess.run(w.initializer(), count.initializer(), on_gpu.initializer(), other.initializer());
+    sess.run(operation(assign_add(w, constant(one))));
+    drains ? first.drain() : first.stop();
+  }
+  CHECK(ps.folder.files() == std::vector<std::string>{"ps.safetensors"});
+  server second = ps.start({sim::gpu()});
+  CHECK(ps.folder.files() == std::vector<std::string>{"ps.safetensors.taken"});
+  session sess{toward(second.target())};
+  CHECK(sess.run(w) == tensor<float>::of({{2, 3}, {4, 5}}));
+  CHECK(sess.run(count) == std::int64_t{7});
+  CHECK(sess.run(on_gpu) == tensor<float>::of({5, 6}));
+  CHECK(sess.run(other) == 8.0f);
+  CHECK(caught([&] { sess.run(unset); }).code() == errc::failed_precondition);
+  sess.run(operation(assign_add(w, constant(one))));
+  CHECK(sess.run(w) == tensor<float>::of({{3, 4}, {5, 6}}));
+}
+
+TEST_CASE("a variable that was kept may take values of every shape that it was declared with") {
+  const keeper ps;
+  graph g;
+  const auto use = g.as_default();
+  auto rows = placeholder<float>({unknown, 2}, "rows");
+  auto v = variable(rows, {.name = "v"});
+  {
+    server first = ps.start();
+    session{toward(first.target())}.run({{rows, {{1, 2}}}}, v.initializer());
+  }
+  server second = ps.start();
+  session sess{toward(second.target())};
+  CHECK(sess.run(v) == tensor<float>::of({{1, 2}}));
+  sess.run({{rows, {{1, 2}, {3, 4}}}}, v.initializer());
+  CHECK(sess.run(v) == tensor<float>::of({{1, 2}, {3, 4}}));
+}
+
+TEST_CASE("a file of another task, of a device that is not there, or that is damaged ends the start, and stays") {
+  const keeper ps;
+  graph g;
+  const auto use = g.as_default();
+  {
+    auto v = place<"/gpu:0">(variable(1.0f, {.name = "v"}));
+    server first = ps.start({sim::gpu()});
+    session{toward(first.target())}.run(v.initializer());
+  }
+  CHECK_THAT(ps.refusal(), Catch::Contains("has variable 'v' of /job:ps/replica:0/task:0/device:GPU:0, which the task "
+                                           "has not"));
+  files::write_safetensors(ps.file, {{"v", tensor<float>({2}).untyped()}}, {.metadata = {{"pinion.task", "/job:x"}}});
+  CHECK_THAT(ps.refusal(), Catch::Contains("has the variables of /job:x, not of " + name_of("ps", 0)));
+  std::ofstream(ps.file) << "no safetensors file";
+  CHECK(caught([&] { ps.start(); }).code() == errc::data_loss);
+  CHECK(ps.folder.files() == std::vector<std::string>{"ps.safetensors"});
+  CHECK_THAT(caught([&] { ps.start(ps.folder.path("none/ps.safetensors")); }).sentence(),
+             Catch::Contains("none is no folder (server_config.keep)"));
+}
+
+TEST_CASE("variables that cannot be written are told in the log, and join() throws; an earlier file stays") {
+  const keeper ps;
+  graph g;
+  const auto use = g.as_default();
+  auto v = variable(1.0f, {.name = "v"});
+  server first = ps.start();
+  session{toward(first.target())}.run(v.initializer());
+  fs::create_directories(ps.file + "/in the way");
+  shutdown(first.target());
+  CHECK(caught([&] { first.join(); }).code() != errc::internal);
+  CHECK(fs::is_directory(ps.file));
+}
+
+}  // namespace
