@@ -12,6 +12,7 @@
 #include <pinion/placement/cost/step_costs.ipp>
 #include <pinion/placement/groups.ipp>
 #include <pinion/placement/kernel_pool.ipp>
+#include <pinion/placement/late_receives.ipp>
 #include <pinion/placement/op_knowledge.ipp>
 #include <pinion/placement/placement.ipp>
 #include <pinion/placement/placing.ipp>

@@ -36,6 +36,7 @@
 #include <pinion/runtime/step/partition.ipp>
 #include <pinion/runtime/step/placed_steps.ipp>
 #include <pinion/runtime/step/planned_memory.ipp>
+#include <pinion/runtime/step/receive_late.ipp>
 #include <pinion/runtime/step/rendezvous.ipp>
 #include <pinion/runtime/step/replay_memory.ipp>
 #include <pinion/runtime/step/segment.ipp>
@@ -45,8 +46,8 @@
 #include <pinion/runtime/step/step_tracer.ipp>
 #include <pinion/runtime/step/timeline.ipp>
 #include <pinion/runtime/step/transfer_key.ipp>
-#include <pinion/runtime/step/wrong_values.ipp>
 #include <pinion/runtime/step/value_lives.ipp>
+#include <pinion/runtime/step/wrong_values.ipp>
 #include <pinion/runtime/task.ipp>
 #if PINION_HAS_DISTRIBUTED
 #include <pinion/distributed/client/sessions.hpp>  // every session links this unit: it fills the scheme pinion:// too

@@ -52,8 +52,14 @@ std::vector<any_tensor> values() {
           {},
           counting(dtype::boolean, {3})};
 }
+shared_error broken() {
+  return std::make_shared<const error>(errc::aborted, "it broke");
+}
 step_trace trace() {
-  return {{{trace_event::send, "a/b", "Op", "/cpu:0", "a/b:0;/cpu:0;/gpu:0", 9, 8, 7, 6, 5, "add, mul"}}, 3};
+  return {{{trace_event::send, "a/b", "Op", "/cpu:0", "a/b:0;/cpu:0;/gpu:0", 9, 8, 7, 6, 5, "add, mul"}},
+          3,
+          {{"/cpu:0", 12, 5}},
+          "it broke"};
 }
 std::vector<device_info> devices() {
   return {{parse_device("/job:a/task:0/cpu:0"), "/job:a/replica:0/task:0/device:CPU:0", 5, "a CPU"}};
@@ -99,8 +105,8 @@ std::vector<std::string> seeds() {
   run_prepared run;
   run.feeds = values();
   all.push_back(seed(kind_of_run_prepared, run));
-  all.push_back(seed(kind_of_run_reply, run_reply{values(), {"a notice", ""}, trace()}));
-  all.push_back(seed(kind_of_part_ended, part_ended{{"a notice"}, trace()}));
+  all.push_back(seed(kind_of_run_reply, run_reply{values(), {"a notice", ""}, trace(), broken()}));
+  all.push_back(seed(kind_of_part_ended, part_ended{{"a notice"}, trace(), broken()}));
   all.push_back(seed(kind_of_plan_reply, plan_reply{small_plan()}));
   all.push_back(seed(kind_of_status_reply, status_reply{devices()}));
   all.push_back(seed(kind_of_report_reply, report_reply{report()}));

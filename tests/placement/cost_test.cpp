@@ -126,6 +126,29 @@ TEST_CASE("a device runs one node at a time, and a value crosses once to each ot
   CHECK(s.makespan == Approx(std::max(one + sent, sent) + 2 * one));
   CHECK(s.busy[2] == Approx(2 * one));
   CHECK(s.peak[1] == 8000000);
+  CHECK(s.unlimited_peak == s.peak);
+}
+
+TEST_CASE("values that are received late take less memory at once") {
+  graph g;
+  const auto use = g.as_default();
+  const auto m = gpus(2);
+  expr<float> end = placeholder<float>({1000, 1000}, "x");
+  std::vector<std::int32_t> device{1};
+  std::vector<node_id> nodes{end.id()};
+  for (int i = 0; i < 12; ++i) {
+    const auto w = placeholder<float>({1000, 1000}, "w");
+    end = matmul(end, w);
+    nodes.insert(nodes.end(), {w.id(), end.id()});
+    device.insert(device.end(), {1, 2});
+  }
+  const placement_problem p{.graph = g, .nodes = nodes, .devices = m.devices()};
+  const placing work(p);
+  const step_costs costs(p, work.groups(), m.costs());
+  const auto s = simulate(costs, device, 8000000);
+  CHECK(s.unlimited_peak[2] == 60000000);  // all that are received, and the products of two nodes
+  CHECK(s.peak[2] == 24000000);            // two, the two before them, and those products
+  CHECK(s.makespan == simulate(costs, device).makespan);
 }
 
 // ---- placers

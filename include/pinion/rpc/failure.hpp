@@ -3,6 +3,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/rpc/message.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -10,6 +11,9 @@ namespace pinion { inline namespace v0 {
 // An error code unknown to this program is read as `unknown`.
 void save(rpc::writer& a, const error& e);
 void load(rpc::reader& a, error& e);
+// A failure, or null where there is none.
+void save(rpc::writer& a, const shared_error& maybe);
+void load(rpc::reader& a, shared_error& maybe);
 
 namespace rpc {
 

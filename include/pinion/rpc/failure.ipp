@@ -22,6 +22,19 @@ PINION_DECL void load(rpc::reader& a, error& e) {
   e.at_node(node, op, location).on_device(device).in_task(task);
 }
 
+PINION_DECL void save(rpc::writer& a, const shared_error& maybe) {
+  a(maybe != nullptr);
+  if (maybe) a(*maybe);
+}
+
+PINION_DECL void load(rpc::reader& a, shared_error& maybe) {
+  bool there;
+  a(there);
+  error why(errc::unknown, "");
+  if (there) a(why);
+  maybe = there ? std::make_shared<const error>(std::move(why)) : nullptr;
+}
+
 }}  // namespace pinion::v0
 
 namespace pinion { inline namespace v0 { namespace rpc {

@@ -283,7 +283,7 @@ PINION_DECL std::string direct_session::names_of(const ready_step& step) const {
 }
 
 PINION_DECL cost_model direct_session::with_measurements() const {
-  cost_model m;
+  cost_model m{.receive_ahead = options_.receive_ahead};
   if (recorder_) m.measured = recorder_->costs();
   return m;
 }
@@ -334,7 +334,8 @@ PINION_DECL optimized_step direct_session::improved(const step_signature& signat
 
 PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::ready(graph_view g, const placement& placed,
                                                                               const step_signature& signature) {
-  return std::make_shared<ready_step>(cut_by_device(g, placed, signature, 0), g, task_, *kernels_, bodies_);
+  return std::make_shared<ready_step>(cut_by_device(g, placed, signature, 0, options_.receive_ahead), g, task_,
+                                      *kernels_, bodies_);
 }
 
 }}}  // namespace pinion::v0::runtime

@@ -52,6 +52,10 @@ class text_sink {
 // either the call throws deadline_exceeded, which says for whom it waited, how long, and what was last tried. A session
 // that waits says so in the log after a second, and again every ten.
 //
+// A device of a step receives the values of other devices before they are needed, but of the values that have come and
+// wait for their first readers only receive_ahead bytes: a worker that reads all variables of a large model does not
+// hold them all at once. A step that receives less is as it would be without the limit. A plan notes where it tells.
+//
 //   pn::session one_thread({.inter_op_threads = 1, .intra_op_threads = 1});       // everything in the calling thread
 //   pn::session far({.target = "pinion://10.0.0.1:2222", .allow_soft_placement = true, .security = {.key = secret}});
 struct session_options {
@@ -69,9 +73,10 @@ struct session_options {
   std::chrono::milliseconds operation_timeout{0};  // limit of one run(); 0: none
   // Device strings, such as "/job:ps": a session on a cluster uses only tasks that match one of them; empty: all tasks.
   std::vector<std::string> device_filters = {};
-  gpu_options gpu = {};                          // which GPUs are visible, and how much memory they offer
-  std::vector<sim::accelerator> simulated = {};  // simulated accelerators, and then no GPUs: /gpu:0, /gpu:1, ...
-  security_options security = {};                // presented to the target
+  gpu_options gpu = {};                                 // which GPUs are visible, and how much memory they offer
+  std::vector<sim::accelerator> simulated = {};         // simulated accelerators, and then no GPUs: /gpu:0, /gpu:1, ...
+  security_options security = {};                       // presented to the target
+  std::int64_t receive_ahead = std::int64_t{64} << 20;  // bytes a device receives ahead of readers; 0: no limit
   bool optimize = true;  // folds constants, shares and joins nodes of a step; values stay the same up to rounding
 };
 

@@ -253,7 +253,8 @@ class session {
     return runtime::taken<F...>(run_ends(nullptr, feeds, {fetches...}));
   }
   // Also records in `trace` which node ran where and when, which takes some time. If the step fails, it has what ran
-  // before, or is unchanged if the step did not begin or the session is on a cluster.
+  // before and tells at which node, and it is unchanged if the step did not begin. On a cluster it then has what the
+  // tasks tell that still answer.
   // See runtime/step/step_trace.hpp for the record and its forms.
   template <runtime::fetchable... F>
   auto run(step_trace& trace, const F&... fetches) {

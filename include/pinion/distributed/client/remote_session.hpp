@@ -69,7 +69,7 @@ class local_port final : public session_port {
   // Shared with the run, which may still go on when its caller has given up.
   struct pending_run {
     countdown ended;
-    std::optional<outcome<run_result>> result;
+    std::optional<run_result> result;
   };
   // Waits for the end of a run, but no longer than a grace period after its deadline or after the session was closed,
   // since a kernel may not end.
@@ -107,6 +107,10 @@ class wire_port final : public session_port {
     // used.
     if constexpr (std::is_same_v<Request, extend_graph> || std::is_same_v<Request, extend_known>)
       how.check = [this] { expect_open(); };
+    // The trace of a cancelled run is worth a moment.
+    if constexpr (std::is_same_v<Request, run_prepared>)
+      if (request.trace)
+        how.check = [this, before = cancellations_.count()] { expect_wanted(before, std::chrono::seconds(1)); };
     if (how.until) *how.until += std::chrono::seconds(1);  // leaves time for the master's own error, which says more
     try {
       return ask_and_wait<Reply>(*to_.net, to_.way, request, std::move(how));
@@ -116,8 +120,9 @@ class wire_port final : public session_port {
     }
   }
   void expect_open() const;
-  // Ends a wait when the session was closed, or its steps were cancelled since; the master itself may not answer.
-  void expect_wanted(int cancellations_before) const;
+  // Ends a wait when the session was closed, or its steps were cancelled since, and the grace is over; the master
+  // itself may not answer.
+  void expect_wanted(int cancellations_before, rpc::duration grace = {}) const;
   std::uint64_t left(patience until) const;
   // The deadline of a call that first waits for tasks.
   patience until_both(const call_limits& limits) const;

@@ -33,14 +33,13 @@ PINION_DECL prepared_reply local_port::prepare(const runtime::step_signature& s,
 PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
   if (!session_->is_fresh(step)) session_->refresh(step, until);
   const auto pending = std::make_shared<pending_run>();
-  session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread,
-                [pending](outcome<run_result> ran) {
-                  pending->result = std::move(ran);
-                  pending->ended.count_down();
-                });
+  session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread, [pending](run_result ran) {
+    pending->result = std::move(ran);
+    pending->ended.count_down();
+  });
   await(*pending, until);
   warn(session_->take_notices());
-  return std::move(*pending->result).value();
+  return std::move(*pending->result);
 }
 
 PINION_DECL void local_port::close() {
@@ -70,7 +69,7 @@ PINION_DECL wire_port::wire_port(std::shared_ptr<rpc::network> net, const std::s
     : to_(std::move(net), address, "", shows) {
   connect_and_wait(*to_.net, to_.way,
                    {.what = {}, .until = startup, .check = std::move(check), .limit = startup_limit});
-  const open_session request{settings.soft, std::move(settings.filters), settings.optimize};
+  const open_session request{settings.soft, std::move(settings.filters), settings.optimize, settings.receive_ahead};
   session_ = ask<opened_session>(request, startup, startup_limit).session;
 }
 
@@ -98,7 +97,7 @@ PINION_DECL std::vector<device_info> wire_port::devices(const call_limits& limit
 PINION_DECL run_result wire_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
   auto reply = ask<run_reply>(run_prepared{session_, step, left(until), std::move(feeds), trace}, until);
   warn(reply.notices);
-  return {std::move(reply.fetches), std::move(reply.trace)};
+  return {std::move(reply.fetches), std::move(reply.trace), std::move(reply.failure)};
 }
 
 PINION_DECL void wire_port::cancel_steps(const error& why) {
@@ -106,7 +105,7 @@ PINION_DECL void wire_port::cancel_steps(const error& why) {
     std::lock_guard hold(mutex_);
     if (closed_) return;
   }
-  cancellations_.add(why);
+  cancellations_.add(why, to_.net->now());
   // The control lane is the faster one; on the other it comes behind the request of a run that it has overtaken.
   for (const auto lane : {rpc::lane::control, rpc::lane::data})
     to_.way->notify(lane, cancel_runs::method, rpc::encode(cancel_runs{session_, why}), rpc::connection::urgency::now);
@@ -126,9 +125,9 @@ PINION_DECL void wire_port::expect_open() const {
   if (closed_) throw runtime::closed_meanwhile();
 }
 
-PINION_DECL void wire_port::expect_wanted(int cancellations_before) const {
+PINION_DECL void wire_port::expect_wanted(int cancellations_before, rpc::duration grace) const {
   expect_open();
-  cancellations_.expect_no_more_than(cancellations_before);
+  cancellations_.expect_no_more_than(cancellations_before, to_.net->now() - grace);
 }
 
 PINION_DECL std::uint64_t wire_port::left(patience until) const {
@@ -190,9 +189,13 @@ PINION_DECL void remote_session::run(runtime::prepared_step& step, std::span<any
   run_result got =
       open->run(known.number, {std::make_move_iterator(feeds.begin()), std::make_move_iterator(feeds.end())},
                 trace != nullptr, deadline());
+  if (trace && !failed_without_trace(got)) {
+    *trace = std::move(got.trace);
+    trace->failure = got.failure ? got.failure->what() : "";
+  }
+  outcome<>(got.failure).value();
   expect_fetches(known, got.fetches);
   std::move(got.fetches.begin(), got.fetches.end(), results.begin());
-  if (trace) *trace = std::move(got.trace);
 }
 
 PINION_DECL void remote_session::expect_fetches(const remote_step& step, const std::vector<any_tensor>& values) {
@@ -312,7 +315,8 @@ PINION_DECL std::shared_ptr<session_port> remote_session::port() {
 }
 
 PINION_DECL std::shared_ptr<session_port> remote_session::open() {
-  session_settings settings{options_.allow_soft_placement, options_.device_filters, options_.optimize};
+  session_settings settings{options_.allow_soft_placement, options_.device_filters, options_.optimize,
+                            options_.receive_ahead};
   if (const auto here = local_masters::instance().find(address_, shows_))
     return std::make_shared<local_port>(here, std::move(settings));
   const auto check = [this, before = cancellations_.count()] {

@@ -33,6 +33,7 @@ struct session_settings {
   bool soft = false;
   std::vector<std::string> filters;
   bool optimize = true;
+  std::int64_t receive_ahead = 0;  // bytes, see session_options; 0: no limit
 };
 
 // A session at its master. Shared by the calls of its client and by its runs. Thread-safe. Every function but run()
@@ -180,6 +181,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   const std::uint64_t handle_;
   const session_owner owner_;
   const bool soft_, optimize_;
+  const std::int64_t receive_ahead_;
 
   std::mutex building_;  // held while a graph is extended, or a step placed and cut; guards the next five
   std::optional<graph> graph_{std::in_place};

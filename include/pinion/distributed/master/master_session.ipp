@@ -18,6 +18,7 @@ PINION_DECL master_session::master_session(master_services& services, std::uint6
       owner_(std::move(owner)),
       soft_(settings.soft),
       optimize_(settings.optimize),
+      receive_ahead_(settings.receive_ahead),
       placed_(services.place, parse_device(services.name), settings.soft),
       memory_of_all_(services.memory_of_all),
       counts_(services.net.now()),
@@ -149,7 +150,8 @@ PINION_DECL pinion::plan master_session::plan(const runtime::step_signature& sig
   placed(signature, until, [](const placement&) { return true; });  // all its tasks are known then
   tasks_.learn_libraries(after(s_.net, limits.operation));
   return placed(signature, until, [&](const placement& where) {
-    return explain(replica(), where, improved(signature, where), tasks_.with_libraries(where.devices()), soft_);
+    return explain(replica(), where, improved(signature, where), tasks_.with_libraries(where.devices()), soft_,
+                   {.receive_ahead = receive_ahead_});
   });
 }
 
@@ -188,7 +190,7 @@ PINION_DECL void master_session::run(std::uint64_t number, std::vector<any_tenso
                                      worker::begin_in where, run_ended done) {
   const users::one using_server(in_use_);
   const auto entered = outcome_of([&] { return enter(number, feeds, done); });
-  if (!entered) return done(entered.failure());
+  if (!entered) return done({.failure = entered.failure()});
   entered.value()->begin(std::move(feeds), trace, until, where);
 }
 
@@ -215,7 +217,10 @@ PINION_DECL void master_session::close(const error& why) {
     closed_ = why;
     running = running_;
   }
-  for (const auto& [number, r] : running) r->fail(why);
+  for (const auto& [number, r] : running) {
+    r->fail(why);
+    r->want_no_traces();
+  }
   forget_on_tasks();
 }
 
@@ -280,7 +285,7 @@ PINION_DECL runtime::optimized_step master_session::improved(const runtime::step
 PINION_DECL session_step master_session::cut(const runtime::optimized_step& what) {
   return cut_by_task(
       what.in_place_of(replica()), what.placement, what.signature, s_.name, name(), next_step_++,
-      [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_);
+      [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_, receive_ahead_);
 }
 
 PINION_DECL std::optional<placement> master_session::place(const runtime::step_signature& signature) {

@@ -5,7 +5,7 @@
 //   2. A run whose deadline has come names the tasks that have not ended their parts, and says of each whether it lives
 //      and where it is. [R5]
 //   3. A failure cancels the run on every task of the step. The run then waits only for the part of this task, since
-//      another task may be dead. [R3]
+//      another task may be dead; a traced run also waits a moment for the traces of the others. [R3, R6]
 #pragma once
 
 #include <functional>
@@ -39,17 +39,23 @@ class session_run : public std::enable_shared_from_this<session_run> {
   void begin(std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where);
 
   void fail(const error& why);
+  // Ends the wait for traces of other tasks, if there is one.
+  void want_no_traces();
 
  private:
   // Cancels the run on every task, also on those that have ended their parts: they may hold values that nobody will
   // pull.
   void cancel(const error& why);
-  void ended_here(outcome<run_result> part);
+  void ended_here(run_result part);
   void ended_at(const std::string& task, outcome<part_ended> part);
   // Adds the trace of a part. Clocks of tasks differ, but the part ran within this run. Requires: the lock is held.
   void add(step_trace part);
   void finish_if_over();
 
+  // Does nobody need what other tasks would still tell? Requires: the lock is held.
+  bool waits_for_nobody() const;
+  // Calls `what` at that time, if the run has not ended. Requires: it has not begun, or the lock is held.
+  void call_at(time_point when, void (*what)(session_run&));
   // Requires: the run has not begun.
   void watch(time_point until);
   // Asks the tasks that have not ended their parts how far they are, some time before it is too late.
@@ -72,9 +78,13 @@ class session_run : public std::enable_shared_from_this<session_run> {
   std::set<std::string> left_;                      // other tasks that have not yet ended their parts
   std::map<std::string, progress_reply> progress_;  // what they have told of them
   bool here_left_ = true, finished_ = false;
+  bool wants_traces_ = false;  // of a run that has failed
   run_result result_;
   shared_error failure_;
-  std::vector<deadlines::entry> deadlines_;  // empty: none; changes before the run begins only
+  std::vector<deadlines::entry> deadlines_;  // empty: none; changes before the run begins, and as it fails
+  // So long a traced run that has failed waits for the traces of tasks; less than what its client waits longer than its
+  // deadline.
+  static constexpr std::chrono::milliseconds patience_for_traces{500};
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -35,7 +35,7 @@ PINION_DECL void session_run::begin(std::vector<any_tensor> feeds, bool trace, p
                             });
   if (!step_->part_of(s_.name)) return ended_here(run_result());
   s_.here.run(request, {.client = client_}, std::move(feeds), step_->signature.fetches.size(), where,
-              [self = shared_from_this()](outcome<run_result> part) {
+              [self = shared_from_this()](run_result part) {
                 if (auto notices = self->s_.here.take_notices(self->id_.session); !notices.empty())
                   self->tell_(std::move(notices));
                 self->ended_here(std::move(part));
@@ -47,8 +47,18 @@ PINION_DECL void session_run::fail(const error& why) {
     std::lock_guard hold(mutex_);
     if (failure_ || finished_) return;
     failure_ = std::make_shared<const error>(why);
+    if ((wants_traces_ = clock_.has_value()))
+      call_at(s_.net.now() + patience_for_traces, [](session_run& r) { r.want_no_traces(); });
   }
   cancel(why);
+  finish_if_over();
+}
+
+PINION_DECL void session_run::want_no_traces() {
+  {
+    std::lock_guard hold(mutex_);
+    wants_traces_ = false;
+  }
   finish_if_over();
 }
 
@@ -59,21 +69,19 @@ PINION_DECL void session_run::cancel(const error& why) {
       s_.peers.way_to(part.task)->notify(rpc::lane::control, cancel_run::method, rpc::encode(cancel_run{id_, why}));
 }
 
-PINION_DECL void session_run::ended_here(outcome<run_result> part) {
-  if (!part) fail(*part.failure());
+PINION_DECL void session_run::ended_here(run_result part) {
+  if (part.failure) fail(*part.failure);
   {
     std::lock_guard hold(mutex_);
-    if (part) {
-      result_.fetches = std::move(part.value().fetches);
-      add(std::move(part.value().trace));
-    }
+    result_.fetches = std::move(part.fetches);
+    add(std::move(part.trace));
     here_left_ = false;
   }
   finish_if_over();
 }
 
 PINION_DECL void session_run::ended_at(const std::string& task, outcome<part_ended> part) {
-  if (!part) fail(*part.failure());
+  if (const auto& why = part ? part.value().failure : part.failure()) fail(*why);
   if (part && !part.value().notices.empty()) tell_(std::move(part.value().notices));
   {
     std::lock_guard hold(mutex_);
@@ -84,30 +92,39 @@ PINION_DECL void session_run::ended_at(const std::string& task, outcome<part_end
 }
 
 PINION_DECL void session_run::add(step_trace part) {
-  if (clock_ && !part.events.empty()) result_.trace.merge(std::move(part), began_, clock_->now());
+  if (clock_ && !finished_) result_.trace.merge(std::move(part), began_, clock_->now());
 }
 
 PINION_DECL void session_run::finish_if_over() {
+  run_result result;
   {
     std::lock_guard hold(mutex_);
-    if (finished_ || here_left_ || (!failure_ && !left_.empty())) return;
+    if (finished_ || here_left_ || !waits_for_nobody()) return;
     finished_ = true;
+    result = std::move(result_);
   }
+  result.failure = failure_;
+  if (failure_) result.fetches.clear();
   for (const auto& d : deadlines_) s_.watched->remove(d);
   leave_(failure_);
   const auto done = std::move(done_);
-  done(outcome<>(failure_).then([this] { return std::move(result_); }));
+  done(std::move(result));
+}
+
+PINION_DECL bool session_run::waits_for_nobody() const {
+  return left_.empty() || (failure_ && !wants_traces_);
 }
 
 PINION_DECL void session_run::watch(time_point until) {
   const rpc::duration in = until - s_.net.now(), for_answers = std::min<rpc::duration>(in / 4, std::chrono::seconds(1));
-  const auto at = [this](time_point when, void (*what)(session_run&)) {
-    return s_.watched->add(when, [run = weak_from_this(), what] {
-      if (const auto self = run.lock()) what(*self);
-    });
-  };
-  deadlines_.push_back(at(until - for_answers, [](session_run& r) { r.ask_for_progress(); }));
-  deadlines_.push_back(at(until, [](session_run& r) { r.fail(r.too_late()); }));
+  call_at(until - for_answers, [](session_run& r) { r.ask_for_progress(); });
+  call_at(until, [](session_run& r) { r.fail(r.too_late()); });
+}
+
+PINION_DECL void session_run::call_at(time_point when, void (*what)(session_run&)) {
+  deadlines_.push_back(s_.watched->add(when, [run = weak_from_this(), what] {
+    if (const auto self = run.lock()) what(*self);
+  }));
 }
 
 PINION_DECL void session_run::ask_for_progress() {

@@ -180,12 +180,12 @@ PINION_DECL task_server::opened task_server::tell_all(const delivery& d) {
 PINION_DECL task_server::opened task_server::run_kept(const delivery& d) {
   return rpc::receive<run_step>(d.envelope, [this, answer = d.answer, from = d.guest](run_step&& r) {
     or_fail(answer, [&] {
-      worker_.run(r, party_of(from), {}, 0, worker::begin_in::pool,
-                  [this, answer, session = r.run.session,
-                   counted = burdens_.of_run_of_task(from->channel)](outcome<run_result> ran) {
-                    if (!ran) return answer->fail(*ran.failure());
-                    answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(ran.value().trace)}));
-                  });
+      worker_.run(
+          r, party_of(from), {}, 0, worker::begin_in::pool,
+          [this, answer, session = r.run.session, counted = burdens_.of_run_of_task(from->channel)](run_result ran) {
+            if (failed_without_trace(ran)) return answer->fail(*ran.failure);
+            answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(ran.trace), ran.failure}));
+          });
     });
   });
 }
@@ -210,7 +210,8 @@ PINION_DECL task_server::opened task_server::send_value(const delivery& d) {
 
 PINION_DECL task_server::opened task_server::open(const delivery& d) {
   return on<open_session>(d, [this, from = d.guest](open_session&& o) {
-    const auto session = master_->open({o.soft, std::move(o.filters), o.optimize}, from->channel, from->address);
+    const auto session =
+        master_->open({o.soft, std::move(o.filters), o.optimize, o.receive_ahead}, from->channel, from->address);
     sessions_of_[from->channel].insert(session->handle());
     return opened_session{session->handle()};
   });
@@ -397,11 +398,10 @@ PINION_DECL void task_server::run_fresh(client_run&& r, patience until) {
   auto& session = *r.session;
   session.run(r.step, std::move(r.feeds), r.trace, until, worker::begin_in::pool,
               [answer = r.answer, session = r.session, counted = std::move(r.counted),
-               held = std::move(r.held)](outcome<run_result> ran) {
-                if (!ran) return answer->fail(*ran.failure());
-                run_result& result = ran.value();
+               held = std::move(r.held)](run_result ran) {
+                if (failed_without_trace(ran)) return answer->fail(*ran.failure);
                 answer->reply(rpc::encode(
-                    run_reply{std::move(result.fetches), session->take_notices(), std::move(result.trace)}));
+                    run_reply{std::move(ran.fetches), session->take_notices(), std::move(ran.trace), ran.failure}));
               });
 }
 

@@ -130,7 +130,8 @@ struct run_step {
 struct part_ended {
   std::vector<std::string> notices;  // shown to the users of the session
   step_trace trace = {};             // empty unless it was asked for
-  PINION_MESSAGE(11, notices, trace)
+  shared_error failure = {};         // of a part that failed and has a trace; null: it ended well
+  PINION_MESSAGE(11, notices, trace, failure)
 };
 // Cancels one run on a worker. It may arrive before the run.
 struct cancel_run {
@@ -190,7 +191,8 @@ struct open_session {
   bool soft = false;
   std::vector<std::string> filters;
   bool optimize = true;
-  PINION_MESSAGE(30, soft, filters, optimize)
+  std::int64_t receive_ahead = 0;
+  PINION_MESSAGE(30, soft, filters, optimize, receive_ahead)
 };
 using opened_session = about_session<30>;
 // Extends the master's replica of a session's graph.
@@ -246,7 +248,8 @@ struct run_reply {
   std::vector<any_tensor> fetches;
   std::vector<std::string> notices;
   step_trace trace = {};
-  PINION_MESSAGE(33, fetches, notices, trace)
+  shared_error failure = {};  // as in part_ended
+  PINION_MESSAGE(33, fetches, notices, trace, failure)
 };
 // Asks the master for the devices that a session may use.
 struct list_request {

@@ -1,6 +1,7 @@
 // The result of a run.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include <pinion/base/outcome.hpp>
@@ -9,13 +10,19 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// The fetched values of a run, and its trace.
+// The end of a run, or of its part in one task.
 struct run_result {
   std::vector<any_tensor> fetches = {};
-  step_trace trace = {};  // empty unless it was asked for
+  step_trace trace = {};      // of what ran, also if the run failed; empty unless it was asked for
+  shared_error failure = {};  // null: it ended well
 };
 
+// Is there nothing to tell but the failure?
+inline bool failed_without_trace(const run_result& r) {
+  return r.failure && r.trace.events.empty();
+}
+
 // Takes the result of a run. Called once, in any thread.
-using run_ended = completion<run_result>;
+using run_ended = std::function<void(run_result)>;
 
 }}}  // namespace pinion::v0::distributed

@@ -230,7 +230,7 @@ PINION_DECL void worker::let_go(const session_id& session, kept_steps::session_r
 PINION_DECL void worker::refuse(const ordered_run& order, error why) {
   why.in_task(name_);
   note(order.by, why);
-  order.done(std::move(why));
+  order.done({.failure = std::make_shared<const error>(std::move(why))});
 }
 
 PINION_DECL void worker::note(const party& by, const error& why) {
@@ -313,13 +313,15 @@ PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
   const auto done = std::move(a->done);
   const auto failed = a->state.failure();
   counts_.ended(!failed, net_.now());
+  run_result result;
+  if (a->tracer) result.trace = a->tracer->take();
   if (failed) {
-    const error why = error(*failed).in_task(name_);
-    note(a->owner, why);
-    done(why);
+    result.failure = std::make_shared<const error>(error(*failed).in_task(name_));
+    note(a->owner, *result.failure);
   } else {
-    done(run_result{std::move(a->fetches), a->tracer ? a->tracer->take() : step_trace{}});
+    result.fetches = std::move(a->fetches);
   }
+  done(std::move(result));
   std::lock_guard hold(mutex_);
   active_.erase(a->meet->run());
   idle_.notify_all();

@@ -25,6 +25,8 @@ struct cost_model {
   link_speed between_tasks = {1.2e9, 6e-5};  // a 10 Gbit/s network
   std::int64_t unknown_extent = 32;          // the size that an unknown dimension counts as
   measured_costs measured = {};
+  // The bytes of values that a device receives ahead of their readers, see late_receives; 0: without a limit.
+  std::int64_t receive_ahead = 0;
   // Where given, it is asked instead of the two links above.
   std::function<link_speed(const device_info& from, const device_info& to)> link = {};
 };

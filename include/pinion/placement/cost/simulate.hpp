@@ -21,17 +21,19 @@ struct simulated_transfer {
 };
 
 struct simulated_step {
-  double makespan = 0;                // seconds until the last node is done
-  std::vector<double> start, finish;  // by position
-  std::vector<double> busy;           // by device
-  std::vector<std::int64_t> peak;     // bytes by device: variables, and values until their last use
+  double makespan = 0;                       // seconds until the last node is done
+  std::vector<double> start, finish;         // by position
+  std::vector<double> busy;                  // by device
+  std::vector<std::int64_t> peak;            // bytes by device: variables, and values until their last use
+  std::vector<std::int64_t> unlimited_peak;  // the same, if values came as soon as they are sent
   std::vector<simulated_transfer> transfers;
 };
 
 // Simulates a step whose nodes are on the devices that are given by position. Each device runs one node at a time, in
 // the order in which inputs arrive, ties in the order in which nodes were made. Transfers overlap with work and do not
-// slow each other.
-simulated_step simulate(const step_costs& costs, std::span<const std::int32_t> device);
+// slow each other. A value that is received late, since more than `receive_ahead` bytes wait for their readers, still
+// comes in time for its own.
+simulated_step simulate(const step_costs& costs, std::span<const std::int32_t> device, std::int64_t receive_ahead = 0);
 
 // Computes the makespan alone, for callers that ask often. Reuses its memory between calls; for one thread.
 class makespan_simulator {

@@ -1,9 +1,11 @@
 // Bodies of <pinion/placement/cost/simulate.hpp>.
 #pragma once
 
+#include <tuple>
 #include <unordered_map>
 
 #include <pinion/placement/cost/simulate.hpp>
+#include <pinion/placement/late_receives.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -47,16 +49,25 @@ class memory_sweep {
 // Simulates one step.
 class step_simulation {
  public:
-  step_simulation(const step_costs& costs, std::span<const std::int32_t> device)
-      : costs_(costs), device_(device), memory_(costs.devices()) {}
+  step_simulation(const step_costs& costs, std::span<const std::int32_t> device, std::int64_t receive_ahead)
+      : costs_(costs),
+        device_(device),
+        receive_ahead_(receive_ahead),
+        memory_(costs.devices()),
+        unlimited_(costs.devices()),
+        received_(static_cast<std::size_t>(costs.devices())) {}
 
   simulated_step run() {
     run_nodes();
     for (position i = 0; i < costs_.nodes(); ++i) {
-      memory_.hold(device_[i], 0, s_.makespan, static_cast<double>(costs_.state(i)));
+      hold(device_[i], 0, s_.makespan, static_cast<double>(costs_.state(i)));
       send(i);
     }
-    for (int d = 0; d < costs_.devices(); ++d) s_.peak.push_back(memory_.peak(d));
+    for (int d = 0; d < costs_.devices(); ++d) {
+      receive(d);
+      s_.peak.push_back(memory_.peak(d));
+      s_.unlimited_peak.push_back(unlimited_.peak(d));
+    }
     return std::move(s_);
   }
 
@@ -64,8 +75,14 @@ class step_simulation {
   using position = step_costs::position;
   struct sent_value {
     std::size_t transfer;  // in s_.transfers
+    position first_reader;
     double last_use;
   };
+
+  void hold(int device, double from, double until, double bytes) {
+    memory_.hold(device, from, until, bytes);
+    unlimited_.hold(device, from, until, bytes);
+  }
 
   void run_nodes() {
     s_.start.resize(costs_.nodes());
@@ -83,10 +100,26 @@ class step_simulation {
     sent_.clear();
     for (const auto& e : costs_.consumers(i))
       last_use = std::max(last_use, device_[e.node] == device_[i] ? s_.finish[e.node] : send(i, e));
-    memory_.hold(device_[i], s_.start[i], last_use, static_cast<double>(costs_.bytes_out(i)));
-    for (const auto& [key, value] : sent_) {
-      const simulated_transfer& t = s_.transfers[value.transfer];
-      memory_.hold(t.to_device, t.sent, value.last_use, t.bytes);
+    hold(device_[i], s_.start[i], last_use, static_cast<double>(costs_.bytes_out(i)));
+    for (const auto& [key, value] : sent_)
+      received_[static_cast<std::size_t>(s_.transfers[value.transfer].to_device)].push_back(value);
+  }
+  // Holds the values that come to a device.
+  void receive(int device) {
+    auto& all = received_[static_cast<std::size_t>(device)];
+    std::sort(all.begin(), all.end(), [](const sent_value& a, const sent_value& b) {
+      return std::tie(a.first_reader, a.transfer) < std::tie(b.first_reader, b.transfer);
+    });
+    std::vector<std::int64_t> bytes;
+    for (const sent_value& v : all)
+      bytes.push_back(static_cast<std::int64_t>(std::min<double>(s_.transfers[v.transfer].bytes, 0x1p62)));
+    const std::vector<int> behind = late_receives(bytes, receive_ahead_);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const simulated_transfer& t = s_.transfers[all[i].transfer];
+      unlimited_.hold(device, t.sent, all[i].last_use, t.bytes);
+      const double free = behind[i] < 0 ? 0 : s_.finish[all[static_cast<std::size_t>(behind[i])].first_reader];
+      memory_.hold(device, std::clamp(free, t.sent, std::max(t.sent, s_.start[all[i].first_reader])), all[i].last_use,
+                   t.bytes);
     }
   }
   // Returns when the value arrives.
@@ -94,23 +127,27 @@ class step_simulation {
     const int from = device_[i], to = device_[e.node];
     const double arrives = s_.finish[i] + costs_.transfer(from, to, e.bytes);
     const auto key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(e.output)) << 32 | static_cast<unsigned>(to);
-    const auto [at, fresh] = sent_.try_emplace(key, sent_value{s_.transfers.size(), arrives});
+    const auto [at, fresh] = sent_.try_emplace(key, sent_value{s_.transfers.size(), e.node, arrives});
     if (fresh) s_.transfers.push_back({i, e.output, from, to, e.bytes, s_.finish[i], arrives});
+    at->second.first_reader = std::min(at->second.first_reader, e.node);
     at->second.last_use = std::max(at->second.last_use, s_.finish[e.node]);
     return arrives;
   }
 
   const step_costs& costs_;
   const std::span<const std::int32_t> device_;
+  const std::int64_t receive_ahead_;
   simulated_step s_;
-  memory_sweep memory_;
+  memory_sweep memory_, unlimited_;
+  std::vector<std::vector<sent_value>> received_;       // by device
   std::unordered_map<std::uint64_t, sent_value> sent_;  // the values of one node, by output and device
 };
 
 }  // namespace detail
 
-PINION_DECL simulated_step simulate(const step_costs& costs, std::span<const std::int32_t> device) {
-  return detail::step_simulation(costs, device).run();
+PINION_DECL simulated_step simulate(const step_costs& costs, std::span<const std::int32_t> device,
+                                    std::int64_t receive_ahead) {
+  return detail::step_simulation(costs, device, receive_ahead).run();
 }
 
 }}  // namespace pinion::v0

@@ -139,7 +139,8 @@ class plan_writer {
         placed_(runs_placed),
         fates_(fates),
         costs_(runs, runs_placed, model),
-        step_(simulate(costs_, runs_placed.device_indices())) {}
+        receive_ahead_(model.receive_ahead),
+        step_(simulate(costs_, runs_placed.device_indices(), model.receive_ahead)) {}
 
   plan write() {
     std::vector<placed_node> rows;
@@ -213,6 +214,10 @@ class plan_writer {
     for (std::size_t d = 0; d < p_.devices.size(); ++d) {
       f.totals[d].seconds = step_.busy[d];
       f.totals[d].peak = step_.peak[d];
+      if (step_.peak[d] < step_.unlimited_peak[d])
+        f.notes.push_back(p_.devices[d].name + " receives values at most " + std::to_string(receive_ahead_) +
+                          " bytes ahead of their readers: it needs " + std::to_string(step_.peak[d]) +
+                          " bytes at most, and else " + std::to_string(step_.unlimited_peak[d]));
     }
     for (position j = 0; j < runs_.nodes.size(); ++j) {
       device_total& t = f.totals[static_cast<std::size_t>(placed_.device_index(j))];
@@ -235,6 +240,7 @@ class plan_writer {
   const placement& placed_;  // of what runs
   const std::span<const node_fate> fates_;
   const step_costs costs_;
+  const std::int64_t receive_ahead_;
   const simulated_step step_;
   std::vector<std::uint32_t> row_of_;  // of the nodes that run
 };

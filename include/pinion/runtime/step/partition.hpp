@@ -1,33 +1,16 @@
 // Cuts a placed step by device: one partition each, with a send and a receive for every value that crosses.
 #pragma once
 
-#include <string>
-#include <utility>
+#include <cstdint>
 #include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph_view.hpp>
 #include <pinion/placement/placement.hpp>
+#include <pinion/runtime/step/part_item.hpp>
 #include <pinion/runtime/step/signature.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
-
-// An item of a partition: a node to compute, or one end of a feed, fetch or transfer.
-struct part_item {
-  enum kind_t { compute, feed, fetch, send, receive } kind = compute;
-  node_id node = no_node;  // the node to compute; for other kinds the node whose output it carries
-  int index = 0;           // number of the feed or fetch; of a receive: number of the output, or -1
-  std::string key = {};    // key of a send or receive
-  bool peer = false;       // a send directly to another accelerator of this task
-  std::vector<std::pair<int, int>> inputs = {};  // pairs of an item of this partition and an output of it
-  std::vector<int> after = {};                   // items that must be done before this one
-  int outputs = 0;
-  // Nodes that may wait for other steps, as those do that work on queues and barriers: such a node itself, and of a
-  // receive, those behind which its value comes, in order. Where they are too many, one node stands for all that it
-  // comes behind itself.
-  std::vector<node_id> waits = {};
-  static constexpr std::size_t most_waits = 64;
-};
 
 // The items of a step that run on one device.
 struct partition {
@@ -37,8 +20,10 @@ struct partition {
 
 // Cuts a step into partitions. Its fetches live on device `home`, and so do its feeds unless the signature names
 // another device. A value goes at most once to each other device; a control edge that crosses becomes a value without
-// bytes. Time and memory grow with nodes, edges and crossing values.
-std::vector<partition> cut_by_device(graph_view g, const placement& placed, const step_signature& s, int home);
+// bytes. Values are received so many bytes ahead of their readers, or without a limit where that is 0; see
+// receive_late. Time and memory grow with nodes, edges and crossing values.
+std::vector<partition> cut_by_device(graph_view g, const placement& placed, const step_signature& s, int home,
+                                     std::int64_t receive_ahead = 0);
 
 }}}  // namespace pinion::v0::runtime
 

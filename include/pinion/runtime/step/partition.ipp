@@ -13,6 +13,7 @@
 #include <pinion/op/control/op.hpp>
 #include <pinion/opkit/registry.hpp>
 #include <pinion/runtime/step/partition.hpp>
+#include <pinion/runtime/step/receive_late.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -181,8 +182,10 @@ class partitioner {
 }  // namespace detail
 
 PINION_DECL std::vector<partition> cut_by_device(graph_view g, const placement& placed, const step_signature& s,
-                                                 int home) {
-  return detail::partitioner(g, placed, s, home).run();
+                                                 int home, std::int64_t receive_ahead) {
+  auto parts = detail::partitioner(g, placed, s, home).run();
+  for (partition& part : parts) receive_late(part.items, g, receive_ahead);
+  return parts;
 }
 
 }}}  // namespace pinion::v0::runtime
