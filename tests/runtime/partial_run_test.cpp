@@ -121,6 +121,9 @@ TEST_CASE("the value of an expression that has a producer may be fed in a turn, 
   summing s;
   pn::partial_run step(s.sess, pn::feeds(s.c, s.r1), pn::fetches(s.r2));
   CHECK(float(step.run({{s.c, 2.f}, {s.r1, 21.f}}, s.r2)) == 42);
+  CHECK(int(s.sess.run(s.count)) == 0);
+  pn::partial_run both(s.sess, pn::feeds(s.a, s.b, s.r1), pn::fetches(), pn::targets(s.r1));
+  both.run({{s.r1, 1.f}, {s.a, 1.f}, {s.b, 1.f}}, pn::operation(s.r1));  // as a target it runs all the same
 }
 
 // ---- what is refused, and changes nothing

@@ -1,6 +1,9 @@
 // Bodies of <pinion/runtime/step/turns.hpp>.
 #pragma once
 
+#include <string>
+
+#include <pinion/base/error.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
 #include <pinion/runtime/step/turns.hpp>
 
@@ -40,6 +43,7 @@ inline void signal(std::vector<partition>& parts, node_id target, const std::str
         part.items.push_back({.kind = part_item::send, .node = target, .key = key, .after = {static_cast<int>(i)}});
         return;
       }
+  throw error(errc::internal, "the target with the key '" + key + "' is computed nowhere in its step");
 }
 
 }  // namespace detail
