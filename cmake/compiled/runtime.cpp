@@ -3,7 +3,9 @@
 #include <pinion/runtime/compiled_step.ipp>
 #include <pinion/runtime/cost_recorder.ipp>
 #include <pinion/runtime/direct_session.ipp>
+#include <pinion/runtime/feed_check.ipp>
 #include <pinion/runtime/fetches.ipp>
+#include <pinion/runtime/local_turns.ipp>
 #include <pinion/runtime/memory_use.ipp>
 #include <pinion/runtime/optimize/compose_maps.ipp>
 #include <pinion/runtime/optimize/draft.ipp>
@@ -18,6 +20,7 @@
 #include <pinion/runtime/optimize/share_common.ipp>
 #include <pinion/runtime/optimize/symbolic_shapes.ipp>
 #include <pinion/runtime/options.ipp>
+#include <pinion/runtime/partial_run.ipp>
 #include <pinion/runtime/resource_manager.ipp>
 #include <pinion/runtime/running_steps.ipp>
 #include <pinion/runtime/session.ipp>
@@ -46,6 +49,7 @@
 #include <pinion/runtime/step/step_tracer.ipp>
 #include <pinion/runtime/step/timeline.ipp>
 #include <pinion/runtime/step/transfer_key.ipp>
+#include <pinion/runtime/step/turns.ipp>
 #include <pinion/runtime/step/value_lives.ipp>
 #include <pinion/runtime/step/wrong_values.ipp>
 #include <pinion/runtime/task.ipp>

@@ -15,6 +15,7 @@
 #include <pinion/runtime/direct_session.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/step/segment.hpp>
+#include <pinion/runtime/step/turns.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -25,16 +26,21 @@ PINION_DECL direct_session::direct_session(const session_options& options, graph
 }
 
 PINION_DECL std::shared_ptr<prepared_step> direct_session::prepare(const step_signature& signature) {
+  return prepared(steps_, signature);
+}
+
+PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::prepared(step_table& in,
+                                                                                 const step_signature& signature) {
   std::unique_lock hold(mutex_);
   expect_open_held();
-  auto& kept = steps_[signature];
+  auto& kept = in[signature];
   if (const auto step = kept) return await(*step, hold);
   const auto mine = kept = std::make_shared<kept_step>();
   hold.unlock();
-  auto made = make(signature);
+  auto made = make(signature, &in == &in_turns_);
   hold.lock();
   mine->made = std::move(made);
-  if (!mine->made->ok()) steps_.erase(signature);
+  if (!mine->made->ok()) in.erase(signature);
   made_.notify_all();
   return mine->made->value();
 }
@@ -62,6 +68,39 @@ PINION_DECL void direct_session::run(prepared_step& prepared, std::span<any_tens
     if (failure) trace->failure = failure->what();
   }
   outcome<>(failure).value();
+}
+
+PINION_DECL std::shared_ptr<run_in_turns> direct_session::begin_in_turns(const step_signature& signature) {
+  const auto step = prepared(in_turns_, signature);
+  if (!step->graph) expect_graph();
+  const auto run =
+      std::make_shared<local_turns>(std::shared_ptr<compiled_step>(step, &step->compiled),
+                                    next_step_.fetch_add(1, std::memory_order_relaxed), options_.operation_timeout);
+  enter(run);
+  run->begin([this, which = run.get()] { leave(*which); });
+  return run;
+}
+
+PINION_DECL void direct_session::enter(const std::shared_ptr<local_turns>& run) {
+  std::lock_guard hold(mutex_);
+  if (closed_) throw closed_meanwhile();
+  turns_.emplace(run.get(), run);
+}
+
+PINION_DECL void direct_session::leave(const local_turns& run) {
+  std::lock_guard hold(mutex_);
+  turns_.erase(&run);
+  idle_.notify_all();
+}
+
+PINION_DECL void direct_session::fail_turns(const error& why) {
+  std::vector<std::shared_ptr<local_turns>> all;
+  {
+    std::lock_guard hold(mutex_);
+    for (const auto& [which, run] : turns_) all.push_back(run.lock());
+  }
+  for (const auto& run : all)
+    if (run) run->fail(why);
 }
 
 PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {
@@ -130,8 +169,9 @@ PINION_DECL void direct_session::note_runs(pinion::plan& made, const step_signat
 
 PINION_DECL std::vector<std::shared_ptr<direct_session::ready_step>> direct_session::ready_steps() const {
   std::vector<std::shared_ptr<ready_step>> all;
-  for (const auto& [signature, kept] : steps_)
-    if (kept->made && kept->made->ok()) all.push_back(kept->made->value());
+  for (const step_table* const table : {&steps_, &in_turns_})
+    for (const auto& [signature, kept] : *table)
+      if (kept->made && kept->made->ok()) all.push_back(kept->made->value());
   return all;
 }
 
@@ -175,6 +215,7 @@ PINION_DECL std::vector<device_info> direct_session::list_devices() {
 
 PINION_DECL void direct_session::cancel_steps(const error& why) {
   running_.fail_all(why);
+  fail_turns(why);
 }
 
 PINION_DECL void direct_session::close(source_location where) {
@@ -183,10 +224,14 @@ PINION_DECL void direct_session::close(source_location where) {
   closed_ = true;
   made_.notify_all();
   running_.fail_all(closed_meanwhile());
-  pinion::detail::wait_and_say(
-      [&](auto time) { return idle_.wait_for(hold, time, [this] { return running_.none() && at_work_ == 0; }); },
-      [this] { return "a session that is closed waits for " + what_runs(); });
+  hold.unlock();
+  fail_turns(closed_meanwhile());
+  hold.lock();
+  const auto none = [this] { return running_.none() && at_work_ == 0 && turns_.empty(); };
+  pinion::detail::wait_and_say([&](auto time) { return idle_.wait_for(hold, time, none); },
+                               [this] { return "a session that is closed waits for " + what_runs(); });
   steps_.clear();
+  in_turns_.clear();
   kernels_->clear();
   task_.resources.clear();
 }
@@ -267,6 +312,7 @@ PINION_DECL direct_session::under_way::~under_way() {
 
 PINION_DECL std::string direct_session::what_runs() const {
   const auto [count, first] = running_.what_runs();
+  if (!first && !turns_.empty()) return "a partial run, in which a kernel runs on though it was cancelled";
   if (!first) return "a step that another thread makes ready";
   const std::string others = count == 1 ? "" : " and " + std::to_string(count - 1) + " more";
   return "the step of " + names_of(static_cast<const ready_step&>(*first)) + others +
@@ -295,10 +341,11 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::await(co
   return step.made->value();
 }
 
-PINION_DECL outcome<std::shared_ptr<direct_session::ready_step>> direct_session::make(const step_signature& signature) {
+PINION_DECL outcome<std::shared_ptr<direct_session::ready_step>> direct_session::make(const step_signature& signature,
+                                                                                      bool in_turns) {
   return outcome_of([&] {
     const at_work here(*this);
-    return compile(signature);
+    return compile(signature, in_turns);
   });
 }
 
@@ -315,12 +362,13 @@ PINION_DECL placement direct_session::place_to_run(const step_signature& signatu
   return placed;
 }
 
-PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(const step_signature& signature) {
+PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(const step_signature& signature,
+                                                                                bool in_turns) {
   std::unique_lock one_places(placing_);
   const placement placed = place_to_run(signature);
   one_places.unlock();
   const optimized_step better = improved(signature, placed);
-  auto step = ready(better.in_place_of(expect_graph()), better.placement, better.signature);
+  auto step = ready(better.in_place_of(expect_graph()), better, in_turns);
   step->graph = better.graph;
   step->fetches = signature.fetches;
   step->targets = signature.targets;
@@ -332,10 +380,11 @@ PINION_DECL optimized_step direct_session::improved(const step_signature& signat
   return optimize(expect_graph(), placed, signature);
 }
 
-PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::ready(graph_view g, const placement& placed,
-                                                                              const step_signature& signature) {
-  return std::make_shared<ready_step>(cut_by_device(g, placed, signature, 0, options_.receive_ahead), g, task_,
-                                      *kernels_, bodies_);
+PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::ready(graph_view g, const optimized_step& what,
+                                                                              bool in_turns) {
+  auto parts = cut_by_device(g, what.placement, what.signature, 0, options_.receive_ahead);
+  if (in_turns) take_turns(parts, what.signature);
+  return std::make_shared<ready_step>(std::move(parts), g, task_, *kernels_, bodies_);
 }
 
 }}}  // namespace pinion::v0::runtime

@@ -59,6 +59,7 @@ class session_link {
 
  private:
   friend class session;
+  friend class partial_run;
   friend class runtime::prepared_call;
   value_on_device copy_on_device(const any_tensor& value, const device_spec& where) const;
   // Returns the backend, or throws failed_precondition with a sentence that begins with `who` and names line `where`.
@@ -339,6 +340,7 @@ class session {
 
  private:
   friend class session_link;
+  friend class partial_run;
   friend class runtime::prepared_call;
 
   runtime::session_backend& backend() const;

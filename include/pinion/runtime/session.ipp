@@ -4,6 +4,7 @@
 #include <pinion/nn/partitioned_variable.hpp>
 #include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/direct_session.hpp>
+#include <pinion/runtime/feed_check.hpp>
 #include <pinion/runtime/session.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -34,19 +35,6 @@ namespace detail {
 inline std::unique_ptr<runtime::session_backend> make_backend(const session_options& options, graph& g) {
   if (options.target.empty()) return runtime::make_direct_session(options, g);
   return runtime::remote_scheme_of(options.target).make_session(options, g);
-}
-
-inline void check_feed(const any_expr& to, const any_tensor& value) {
-  if (to.empty()) throw error(errc::invalid_argument, "a feed for an expression that was never assigned");
-  const auto refuse = [&](const std::string& sentence) {
-    throw error(errc::invalid_argument, sentence).at_node(to.name(), to.op(), to_string(to.node().where));
-  };
-  if (value.dtype() != to.dtype())
-    refuse("a value of " + std::string(to_string(value.dtype())) + " was fed to '" + to.name() + "', which is " +
-           std::string(to_string(to.dtype())));
-  if (!fits(value.shape(), to.shape()))
-    refuse("a value of shape " + to_string(value.shape()) + " was fed to '" + to.name() + "', whose shape is " +
-           to_string(to.shape()));
 }
 
 }  // namespace detail
@@ -89,7 +77,7 @@ PINION_DECL std::vector<any_tensor> session::run_ends(step_trace* trace, std::in
 PINION_DECL std::vector<any_tensor> session::add_feeds(runtime::step_signature& s, std::span<const feed> feeds) const {
   std::vector<any_tensor> values;
   for (const feed& f : feeds) {
-    detail::check_feed(f.to, f.value);
+    runtime::expect_fed(f.to, f.value);
     runtime::check_owner(f.to, graph_.get());
     s.feeds.push_back(f.to.endpoint());
     values.push_back(f.value);
@@ -192,7 +180,7 @@ PINION_DECL prepared_call::prepared_call(const session& s, std::span<const any_e
 PINION_DECL void prepared_call::operator()(std::span<any_tensor> fed, std::span<any_tensor> results) const {
   const auto backend = session_.expect("a call of a callable", where_);
   backend->expect_open();
-  for (std::size_t i = 0; i < fed.size(); ++i) pinion::detail::check_feed(feeds_[i], fed[i]);
+  for (std::size_t i = 0; i < fed.size(); ++i) expect_fed(feeds_[i], fed[i]);
   auto step = step_.lock();
   if (!step) step = backend->prepare(signature_);
   backend->run(*step, fed, results, nullptr);

@@ -1,0 +1,43 @@
+// A run of a step that is fed and fetched in turns, and the backends that have such runs.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/base/error.hpp>
+#include <pinion/runtime/step/signature.hpp>
+#include <pinion/tensor/tensor.hpp>
+
+namespace pinion { inline namespace v0 { namespace runtime {
+
+// A run under way. Feeds, fetches and targets go by their numbers in the step's signature, each at most once. Whatever
+// the values that were fed allow runs, whether it is asked for or not, and each node once. Thread-safe.
+class run_in_turns {
+ public:
+  virtual ~run_in_turns() = default;
+  // Hands a value on. What waited for it alone may run in this thread.
+  virtual void feed(std::size_t number, any_tensor value) = 0;
+  // Waits until the fetches and targets are there, and returns the values of the fetches. Requires: what they need was
+  // fed. Throws the first failure of the step; one that is too late fails it.
+  virtual std::vector<any_tensor> await(std::span<const std::size_t> fetches, std::span<const std::size_t> targets) = 0;
+  // Throws the first failure of the step, if there is one.
+  virtual void expect_well() const = 0;
+  // Ends the run with an error. Waits for nothing.
+  virtual void fail(const error& why) = 0;
+};
+
+// A backend that has such runs.
+class takes_turns {
+ public:
+  // Begins a run of a step, which it compiles, or finds compiled. Throws failed_precondition if the session is closed.
+  // The run ends when all has run, or with the first failure; close() and cancel_steps() of the session fail it.
+  virtual std::shared_ptr<run_in_turns> begin_in_turns(const step_signature& signature) = 0;
+
+ protected:
+  ~takes_turns() = default;
+};
+
+}}}  // namespace pinion::v0::runtime

@@ -1,0 +1,26 @@
+// A step that is fed and fetched in turns: it receives its feeds from its rendezvous, and sends its fetches there.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/runtime/step/partition.hpp>
+
+namespace pinion { inline namespace v0 { namespace runtime {
+
+// The keys of the ends of such a step, by their numbers in its signature.
+std::string feed_key(std::size_t number);
+std::string fetch_key(std::size_t number);
+std::string target_key(std::size_t number);
+
+// Makes receives of the feeds of a step that was cut, and sends of its fetches; and has each target send a signal when
+// it is done. Requires: the feeds lie on the host.
+void take_turns(std::vector<partition>& parts, const step_signature& s);
+
+}}}  // namespace pinion::v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/step/turns.ipp>
+#endif
