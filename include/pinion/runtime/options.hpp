@@ -52,6 +52,9 @@ class text_sink {
 // either the call throws deadline_exceeded, which says for whom it waited, how long, and what was last tried. A session
 // that waits says so in the log after a second, and again every ten.
 //
+// bfloat16_transfers rounds all floats that cross from task to task, parameters on their way to workers and gradients
+// on their way into updates too; variables keep their bits. Whether a model bears that is for its user to decide.
+//
 //   pn::session one_thread({.inter_op_threads = 1, .intra_op_threads = 1});       // everything in the calling thread
 //   pn::session far({.target = "pinion://10.0.0.1:2222", .allow_soft_placement = true, .security = {.key = secret}});
 struct session_options {
@@ -73,6 +76,7 @@ struct session_options {
   std::vector<sim::accelerator> simulated = {};  // simulated accelerators, and then no GPUs: /gpu:0, /gpu:1, ...
   security_options security = {};                // presented to the target
   bool optimize = true;  // folds constants, shares and joins nodes of a step; values stay the same up to rounding
+  bool bfloat16_transfers = false;  // floats go between tasks of a cluster in half of their bytes, rounded to bfloat16
 };
 
 // Writes a line about placement to the session's placement_log, or to standard output if that is empty.

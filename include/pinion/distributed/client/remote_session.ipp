@@ -70,7 +70,7 @@ PINION_DECL wire_port::wire_port(std::shared_ptr<rpc::network> net, const std::s
     : to_(std::move(net), address, "", shows) {
   connect_and_wait(*to_.net, to_.way,
                    {.what = {}, .until = startup, .check = std::move(check), .limit = startup_limit});
-  const open_session request{settings.soft, std::move(settings.filters), settings.optimize};
+  const open_session request{settings.soft, std::move(settings.filters), settings.optimize, settings.narrow};
   session_ = ask<opened_session>(request, startup, startup_limit).session;
 }
 
@@ -307,7 +307,8 @@ PINION_DECL std::shared_ptr<session_port> remote_session::port() {
 }
 
 PINION_DECL std::shared_ptr<session_port> remote_session::open() {
-  session_settings settings{options_.allow_soft_placement, options_.device_filters, options_.optimize};
+  session_settings settings{options_.allow_soft_placement, options_.device_filters, options_.optimize,
+                            options_.bfloat16_transfers};
   if (const auto here = local_masters::instance().find(address_, shows_))
     return std::make_shared<local_port>(here, std::move(settings));
   return std::make_shared<wire_port>(net_, address_, shows_, std::move(settings), after(*net_, limits().startup),

@@ -32,10 +32,11 @@ struct session_step {
 };
 
 // Cuts a placed step by task. Its feeds and fetches live on the first CPU of task `home`. `incarnation_of` returns the
-// incarnation in which each task is expected.
+// incarnation in which each task is expected. With `narrow`, floats go from task to task as bfloat16.
 session_step cut_by_task(graph_view g, const placement& placed, const runtime::step_signature& signature,
                          const std::string& home, const session_id& session, std::uint64_t number,
-                         const std::function<std::uint64_t(const std::string&)>& incarnation_of, bool soft);
+                         const std::function<std::uint64_t(const std::string&)>& incarnation_of, bool soft,
+                         bool narrow = false);
 
 }}}  // namespace pinion::v0::distributed
 

@@ -172,7 +172,8 @@ struct open_session {
   bool soft = false;
   std::vector<std::string> filters;
   bool optimize = true;
-  PINION_MESSAGE(30, soft, filters, optimize)
+  bool narrow = false;  // do floats go from task to task as bfloat16?
+  PINION_MESSAGE(30, soft, filters, optimize, narrow)
 };
 using opened_session = about_session<30>;
 // Extends the master's replica of a session's graph.

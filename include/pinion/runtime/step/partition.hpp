@@ -19,6 +19,7 @@ struct part_item {
   int index = 0;           // number of the feed or fetch; of a receive: number of the output, or -1
   std::string key = {};    // key of a send or receive
   bool peer = false;       // a send directly to another accelerator of this task
+  bool narrow = false;     // of a send and its receive: the value is of floats, and goes as bfloat16
   std::vector<std::pair<int, int>> inputs = {};  // pairs of an item of this partition and an output of it
   std::vector<int> after = {};                   // items that must be done before this one
   int outputs = 0;
@@ -37,8 +38,10 @@ struct partition {
 
 // Cuts a step into partitions. Its fetches live on device `home`, and so do its feeds unless the signature names
 // another device. A value goes at most once to each other device; a control edge that crosses becomes a value without
-// bytes. Time and memory grow with nodes, edges and crossing values.
-std::vector<partition> cut_by_device(graph_view g, const placement& placed, const step_signature& s, int home);
+// bytes. With `narrow`, floats cross from task to task as bfloat16. Time and memory grow with nodes, edges and crossing
+// values.
+std::vector<partition> cut_by_device(graph_view g, const placement& placed, const step_signature& s, int home,
+                                     bool narrow = false);
 
 }}}  // namespace pinion::v0::runtime
 
