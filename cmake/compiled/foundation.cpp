@@ -32,6 +32,7 @@
 #include <pinion/spec/cluster_spec.ipp>
 #include <pinion/spec/device_field.ipp>
 #include <pinion/spec/device_spec.ipp>
+#include <pinion/tensor/bfloat16.ipp>
 #include <pinion/tensor/buffer.ipp>
 #include <pinion/tensor/copy.ipp>
 #include <pinion/tensor/shape.ipp>

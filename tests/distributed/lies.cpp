@@ -326,6 +326,12 @@ void lie_about_registering(table& t) {
           [](part_item& i) { i.key = "x:0;" + cpu_of("ps", 0) + ";" + here; });
   of_item(
       "peer", "to an accelerator that is not there", 0, [](part_item& i) { i.peer = true; }, any);
+  of_item(
+      "narrow", "of a value that its sender sends as it is", 0, [](part_item& i) { i.narrow = true; }, served);
+  of_part("parts.items.narrow", "of a value that is not of floats", wrong, [](subgraph& p) {
+    p.nodes[0].outputs[0].dtype = dtype::int32;
+    p.parts[0].items[0].narrow = true;
+  });
   of_item("inputs", "itself", 2, [](part_item& i) { i.inputs[0].first = 2; });
   of_item("inputs", "one that is not there", 2, [](part_item& i) { i.inputs[0].first = -1; });
   of_item("inputs", "another output than the graph says", 2, [](part_item& i) { i.inputs[0] = {1, 0}; });
@@ -410,6 +416,7 @@ void lie_about_values(table& t) {
   });
   t.about<m>("value", "nothing", unreadable, [](m& v, scene&) { v.value = {}; });
   t.about<m>("value", "another dtype", unreadable, [](m& v, scene&) { v.value = any_tensor(dtype::int32, {2}); });
+  t.about<m>("value", "bfloat16", unreadable, [](m& v, scene&) { v.value = any_tensor(dtype::bfloat16, {2}); });
   t.about<m>("value", "another shape", unreadable, [](m& v, scene&) { v.value = any_tensor(dtype::float32, {3}); });
   t.about<m>("value", "strings", unreadable, [](m& v, scene&) { v.value = words(); });
   t.about<m>("value", "a megabyte", unreadable, [](m& v, scene&) { v.value = megabyte(); });
@@ -482,6 +489,7 @@ void lie_about_graphs(table& t) {
   of_node("no literal", any, [](node& n) { n.attrs = {}; });
   of_node("a literal of another shape than its output", wrong, [](node& n) { n.outputs[0].shape = {3}; });
   of_node("a literal of another dtype than its output", wrong, [](node& n) { n.outputs[0].dtype = dtype::int32; });
+  of_node("a literal of bfloat16", unreadable, [](node& n) { n.attrs.set("value", any_tensor(dtype::bfloat16, {2})); });
   of_node("a literal of booleans of 2", unreadable, [](node& n) { n.attrs.set("value", two_booleans(2)); });
 }
 
@@ -529,6 +537,7 @@ void lie_about_running(table& t) {
   of_feeds("too few", wrong, [](auto& all) { all.pop_back(); });
   of_feeds("one that is nothing", wrong, [](auto& all) { all[0] = {}; });
   of_feeds("another dtype", wrong, [](auto& all) { all[0] = any_tensor(dtype::int32, {2}); });
+  of_feeds("bfloat16", wrong, [](auto& all) { all[0] = any_tensor(dtype::bfloat16, {2}); });
   of_feeds("another shape", wrong, [](auto& all) { all[0] = any_tensor(dtype::float32, {1 << 20}); });
   of_feeds("strings", wrong, [](auto& all) { all[0] = words(); });
   of_feeds("booleans of 2", unreadable, [](auto& all) { all[1] = two_booleans(2); });

@@ -51,7 +51,7 @@ std::string late(graph_view g, const runtime::step_signature& s, std::int64_t ah
     devices.push_back({parse_device(name), name, 0, ""});
   const placement p = simple_placer{}({.graph = g, .nodes = runtime::prune(g, s), .devices = devices});
   std::string all;
-  for (const auto& part : runtime::cut_by_device(g, p, s, 0, ahead)) {
+  for (const auto& part : runtime::cut_by_device(g, p, s, 0, {.receive_ahead = ahead})) {
     if (part.device != 1) continue;
     for (const part_item& it : part.items)
       if (it.kind == part_item::receive)

@@ -382,7 +382,7 @@ PINION_DECL optimized_step direct_session::improved(const step_signature& signat
 
 PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::ready(graph_view g, const optimized_step& what,
                                                                               bool in_turns) {
-  auto parts = cut_by_device(g, what.placement, what.signature, 0, options_.receive_ahead);
+  auto parts = cut_by_device(g, what.placement, what.signature, 0, {.receive_ahead = options_.receive_ahead});
   if (in_turns) take_turns(parts, what.signature);
   return std::make_shared<ready_step>(std::move(parts), g, task_, *kernels_, bodies_);
 }

@@ -55,6 +55,8 @@ class text_sink {
 // A device of a step receives the values of other devices before they are needed, but of the values that have come and
 // wait for their first readers only receive_ahead bytes: a worker that reads all variables of a large model does not
 // hold them all at once. A step that receives less is as it would be without the limit. A plan notes where it tells.
+// bfloat16_transfers rounds all floats that cross from task to task, parameters on their way to workers and gradients
+// on their way into updates too; variables keep their bits. Whether a model bears that is for its user to decide.
 //
 //   pn::session one_thread({.inter_op_threads = 1, .intra_op_threads = 1});       // everything in the calling thread
 //   pn::session far({.target = "pinion://10.0.0.1:2222", .allow_soft_placement = true, .security = {.key = secret}});
@@ -78,6 +80,7 @@ struct session_options {
   security_options security = {};                       // presented to the target
   std::int64_t receive_ahead = std::int64_t{64} << 20;  // bytes a device receives ahead of readers; 0: no limit
   bool optimize = true;  // folds constants, shares and joins nodes of a step; values stay the same up to rounding
+  bool bfloat16_transfers = false;  // floats go between tasks of a cluster in half of their bytes, rounded to bfloat16
 };
 
 // Writes a line about placement to the session's placement_log, or to standard output if that is empty.

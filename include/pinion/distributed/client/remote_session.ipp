@@ -69,7 +69,8 @@ PINION_DECL wire_port::wire_port(std::shared_ptr<rpc::network> net, const std::s
     : to_(std::move(net), address, "", shows) {
   connect_and_wait(*to_.net, to_.way,
                    {.what = {}, .until = startup, .check = std::move(check), .limit = startup_limit});
-  const open_session request{settings.soft, std::move(settings.filters), settings.optimize, settings.receive_ahead};
+  const open_session request{settings.soft, std::move(settings.filters), settings.optimize,
+                             settings.transfers.receive_ahead, settings.transfers.narrow};
   session_ = ask<opened_session>(request, startup, startup_limit).session;
 }
 
@@ -315,8 +316,10 @@ PINION_DECL std::shared_ptr<session_port> remote_session::port() {
 }
 
 PINION_DECL std::shared_ptr<session_port> remote_session::open() {
-  session_settings settings{options_.allow_soft_placement, options_.device_filters, options_.optimize,
-                            options_.receive_ahead};
+  session_settings settings{options_.allow_soft_placement,
+                            options_.device_filters,
+                            options_.optimize,
+                            {options_.receive_ahead, options_.bfloat16_transfers}};
   if (const auto here = local_masters::instance().find(address_, shows_))
     return std::make_shared<local_port>(here, std::move(settings));
   const auto check = [this, before = cancellations_.count()] {

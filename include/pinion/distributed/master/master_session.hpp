@@ -33,7 +33,7 @@ struct session_settings {
   bool soft = false;
   std::vector<std::string> filters;
   bool optimize = true;
-  std::int64_t receive_ahead = 0;  // bytes, see session_options; 0: no limit
+  runtime::transfer_rules transfers = {};
 };
 
 // A session at its master. Shared by the calls of its client and by its runs. Thread-safe. Every function but run()
@@ -104,6 +104,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // The step that runs, which prepare() cuts and plan() explains.
   runtime::optimized_step improved(const runtime::step_signature& signature, const placement& placed) const;
   session_step cut(const runtime::optimized_step& what);
+  // Tells in a plan which values go as bfloat16, and how many bytes they then have.
+  pinion::plan narrowed(const pinion::plan& p, const runtime::optimized_step& what) const;
   // Places a step and returns the result of `make`, which is called with the lock held. It waits, without the lock, for
   // the tasks that the step names; if none of them has a fitting device, for all tasks.
   template <class Make>
@@ -181,7 +183,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   const std::uint64_t handle_;
   const session_owner owner_;
   const bool soft_, optimize_;
-  const std::int64_t receive_ahead_;
+  const runtime::transfer_rules transfers_;
 
   std::mutex building_;  // held while a graph is extended, or a step placed and cut; guards the next five
   std::optional<graph> graph_{std::in_place};

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <pinion/distributed/master/master_session.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
+#include <pinion/runtime/step/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -18,7 +21,7 @@ PINION_DECL master_session::master_session(master_services& services, std::uint6
       owner_(std::move(owner)),
       soft_(settings.soft),
       optimize_(settings.optimize),
-      receive_ahead_(settings.receive_ahead),
+      transfers_(settings.transfers),
       placed_(services.place, parse_device(services.name), settings.soft),
       memory_of_all_(services.memory_of_all),
       counts_(services.net.now()),
@@ -150,8 +153,10 @@ PINION_DECL pinion::plan master_session::plan(const runtime::step_signature& sig
   placed(signature, until, [](const placement&) { return true; });  // all its tasks are known then
   tasks_.learn_libraries(after(s_.net, limits.operation));
   return placed(signature, until, [&](const placement& where) {
-    return explain(replica(), where, improved(signature, where), tasks_.with_libraries(where.devices()), soft_,
-                   {.receive_ahead = receive_ahead_});
+    const auto runs = improved(signature, where);
+    auto made = explain(replica(), where, runs, tasks_.with_libraries(where.devices()), soft_,
+                        {.receive_ahead = transfers_.receive_ahead});
+    return transfers_.narrow ? narrowed(made, runs) : made;
   });
 }
 
@@ -285,7 +290,26 @@ PINION_DECL runtime::optimized_step master_session::improved(const runtime::step
 PINION_DECL session_step master_session::cut(const runtime::optimized_step& what) {
   return cut_by_task(
       what.in_place_of(replica()), what.placement, what.signature, s_.name, name(), next_step_++,
-      [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_, receive_ahead_);
+      [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_, transfers_);
+}
+
+PINION_DECL pinion::plan master_session::narrowed(const pinion::plan& p, const runtime::optimized_step& what) const {
+  // Values with their sources and destinations.
+  std::set<std::tuple<std::string, std::string_view, std::string_view>> all;
+  const graph_view runs = what.in_place_of(replica());
+  const auto parts = runtime::cut_by_device(runs, what.placement, what.signature, 0, transfers_);
+  for (const auto& part : parts)
+    for (const auto& it : part.items)
+      if (it.kind == runtime::part_item::receive && it.narrow)
+        all.emplace(output_name(runs[it.node], it.index), runtime::source_of(it.key), runtime::destination_of(it.key));
+  plan_figures figures = p.figures();
+  for (planned_transfer& t : figures.transfers) {
+    const auto name = [&](int d) -> const std::string& { return p.devices()[static_cast<std::size_t>(d)].name; };
+    if (!all.contains({t.value, name(t.from), name(t.to)})) continue;
+    t.bytes /= 2;
+    figures.notes.push_back(t.value + " goes from " + name(t.from) + " to " + name(t.to) + " as bfloat16");
+  }
+  return pinion::plan(p.devices(), p.nodes(), std::move(figures));
 }
 
 PINION_DECL std::optional<placement> master_session::place(const runtime::step_signature& signature) {

@@ -36,7 +36,7 @@ struct session_step {
 session_step cut_by_task(graph_view g, const placement& placed, const runtime::step_signature& signature,
                          const std::string& home, const session_id& session, std::uint64_t number,
                          const std::function<std::uint64_t(const std::string&)>& incarnation_of, bool soft,
-                         std::int64_t receive_ahead = 0);
+                         const runtime::transfer_rules& transfers = {});
 
 }}}  // namespace pinion::v0::distributed
 

@@ -39,13 +39,12 @@ inline int index_in_task(const std::vector<device_info>& devices, int device) {
 PINION_DECL session_step cut_by_task(graph_view g, const placement& placed, const runtime::step_signature& signature,
                                      const std::string& home, const session_id& session, std::uint64_t number,
                                      const std::function<std::uint64_t(const std::string&)>& incarnation_of, bool soft,
-                                     std::int64_t receive_ahead) {
+                                     const runtime::transfer_rules& transfers) {
   const auto& devices = placed.devices();
   const auto at = std::find_if(devices.begin(), devices.end(),
                                [&](const device_info& d) { return d.name == home + "/device:CPU:0"; });
   std::map<std::string, std::vector<runtime::partition>> by_task;
-  for (auto& part :
-       runtime::cut_by_device(g, placed, signature, static_cast<int>(at - devices.begin()), receive_ahead)) {
+  for (auto& part : runtime::cut_by_device(g, placed, signature, static_cast<int>(at - devices.begin()), transfers)) {
     const std::string task(task_of_device(devices[static_cast<std::size_t>(part.device)].name));
     part.device = detail::index_in_task(devices, part.device);
     by_task[task].push_back(std::move(part));

@@ -210,8 +210,8 @@ PINION_DECL task_server::opened task_server::send_value(const delivery& d) {
 
 PINION_DECL task_server::opened task_server::open(const delivery& d) {
   return on<open_session>(d, [this, from = d.guest](open_session&& o) {
-    const auto session =
-        master_->open({o.soft, std::move(o.filters), o.optimize, o.receive_ahead}, from->channel, from->address);
+    const auto session = master_->open({o.soft, std::move(o.filters), o.optimize, {o.receive_ahead, o.narrow}},
+                                       from->channel, from->address);
     sessions_of_[from->channel].insert(session->handle());
     return opened_session{session->handle()};
   });

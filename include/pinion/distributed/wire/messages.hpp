@@ -192,7 +192,8 @@ struct open_session {
   std::vector<std::string> filters;
   bool optimize = true;
   std::int64_t receive_ahead = 0;
-  PINION_MESSAGE(30, soft, filters, optimize, receive_ahead)
+  bool narrow = false;  // do floats go from task to task as bfloat16?
+  PINION_MESSAGE(30, soft, filters, optimize, receive_ahead, narrow)
 };
 using opened_session = about_session<30>;
 // Extends the master's replica of a session's graph.

@@ -69,7 +69,7 @@ void serialize(A& a, step_signature& s) {
 template <class A>
 void serialize(A& a, part_item& it) {
   rpc::choice(a, it.kind, part_item::receive, "kind of item");
-  a(it.node, it.index, it.key, it.peer, it.inputs, it.after, it.outputs, it.waits);
+  a(it.node, it.index, it.key, it.peer, it.narrow, it.inputs, it.after, it.outputs, it.waits);
 }
 template <class A>
 void serialize(A& a, partition& part) {

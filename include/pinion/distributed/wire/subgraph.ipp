@@ -142,6 +142,15 @@ class part_check {
     expect(used.insert(it.key).second,
            "the value '" + it.key + "' is " + (it.kind == item::send ? "sent" : "received") + " twice");
     check_passing(it, least, most, outputs);
+    expect(!it.narrow || (carries_floats(it) && !it.peer),
+           "the value '" + it.key + "' goes as bfloat16, and is not of floats on their way to another task");
+  }
+  // A feed does not say what it is; the kernel looks when it has the value.
+  bool carries_floats(const item& it) const {
+    if (it.kind == item::send && it.inputs.empty()) return false;
+    const item& source = it.kind == item::send ? part_.items[static_cast<std::size_t>(it.inputs[0].first)] : it;
+    const int index = source.kind == item::receive ? source.index : it.inputs[0].second;
+    return source.kind == item::feed || (index >= 0 && g_.type_of({it.node, index}).dtype == dtype::float32);
   }
   void check_receive(const item& it) {
     const int outputs = static_cast<int>(g_[it.node].outputs.size());

@@ -109,12 +109,14 @@ PINION_DECL void save(rpc::writer& a, const any_tensor& t) {
 PINION_DECL void load(rpc::reader& a, any_tensor& t) {
   distributed::described_value v;
   load(a, v);
+  if (v.dtype == dtype::bfloat16) rpc::reader::refuse("a message holds bfloat16 where values of tasks do not pass");
   t = v.make(a.rooms);
 }
 
 namespace distributed {
 
 inline constexpr std::uint64_t memory_of_tensor = 256;  // beside its elements
+inline constexpr dtype_set sent_as_bytes = dtypes::plain | dtype_set{dtype::bfloat16};
 
 PINION_DECL void load(rpc::reader& a, value_outline& v) {
   v = {};
@@ -134,7 +136,7 @@ PINION_DECL void load(rpc::reader& a, described_value& v) {
   if (!v.there) return;
   if (v.dtype == dtype::string)
     v.text = pinion::detail::load_text(a, v.shape);
-  else if (dtypes::plain.has(v.dtype))
+  else if (sent_as_bytes.has(v.dtype))
     a.claim(v.bytes()), a.spend(v.bytes() + memory_of_tensor);
   else
     rpc::reader::refuse("a message holds a tensor of " + std::string(to_string(v.dtype)) + ", which is not sent");

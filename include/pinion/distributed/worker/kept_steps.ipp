@@ -207,8 +207,9 @@ PINION_DECL void kept_steps::list_awaited(kept_step& step) const {
   for (const auto& part : step.part.parts)
     for (const auto& it : part.items) {
       if (it.kind != runtime::part_item::receive || task_of_device(runtime::source_of(it.key)) == name_) continue;
-      const bool signal = it.index < 0;
-      step.awaited.emplace(it.key, signal ? std::nullopt : std::optional(step.view().type_of({it.node, it.index})));
+      const auto at = step.awaited.emplace(it.key, std::nullopt).first;
+      if (it.index >= 0) at->second = step.view().type_of({it.node, it.index});
+      if (it.narrow) at->second->dtype = dtype::bfloat16;
     }
 }
 

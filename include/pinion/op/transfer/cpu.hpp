@@ -5,11 +5,35 @@
 #include <string>
 #include <utility>
 
+#include <pinion/device/pool_allocator.hpp>
 #include <pinion/opkit/kernel.hpp>
+#include <pinion/tensor/bfloat16.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Sends its input to the step's rendezvous, or a bare signal when it has none.
+namespace detail {
+
+// Copies of a value that goes as bfloat16, for its way and behind it. The first throws invalid_argument for a value
+// that is not of floats; the second requires a value of bfloat16.
+inline any_tensor narrowed(const any_tensor& value) {
+  if (value.dtype() != dtype::float32)
+    throw error(errc::invalid_argument,
+                "a value of " + std::string(to_string(value.dtype())) + " was to go as bfloat16, as floats do alone");
+  const any_tensor made(dtype::bfloat16, value.shape(), devices::pool_allocator::of_cpus());
+  const auto count = static_cast<std::size_t>(value.count());
+  to_bfloat16({value.data<float>(), count}, {static_cast<std::uint16_t*>(made.raw()), count});
+  return made;
+}
+inline any_tensor widened(const any_tensor& value) {
+  const any_tensor made(dtype::float32, value.shape(), devices::pool_allocator::of_cpus());
+  const auto count = static_cast<std::size_t>(value.count());
+  from_bfloat16({static_cast<const std::uint16_t*>(value.raw()), count}, {made.data<float>(), count});
+  return made;
+}
+
+}  // namespace detail
+
+// Sends its input to the step's rendezvous, or a bare signal when it has none. A narrow one sends floats as bfloat16.
 class send_kernel final : public kernel {
  public:
   enum way {
@@ -18,18 +42,19 @@ class send_kernel final : public kernel {
     peer,    // another accelerator of this task fetches it when the stream has reached it
   };
 
-  send_kernel(std::string key, way by) : key_(std::move(key)), way_(by) {}
+  send_kernel(std::string key, way by, bool narrow) : key_(std::move(key)), way_(by), narrow_(narrow) {}
   bool blocking() const override { return way_ == staged; }
+  bool expensive() const override { return narrow_; }
 
   void run(kernel_context& c) override {
     handed_over out;
-    if (!c.inputs.empty()) out.value = std::move(c.inputs[0]);
+    if (!c.inputs.empty()) out.value = on_its_way(std::move(c.inputs[0]));
     if (way_ == peer) out.ready = c.device->stream()->record();
     c.rendezvous->send(key_, std::move(out));
   }
   void start(kernel_context& c, ended done) override {
     auto send = [this, meet = c.rendezvous, done = std::move(done)](outcome<any_tensor> copied) {
-      done(std::move(copied).then([&](any_tensor value) { meet->send(key_, {std::move(value)}); }));
+      done(std::move(copied).then([&](any_tensor value) { meet->send(key_, {on_its_way(std::move(value))}); }));
     };
     if (c.inputs.empty())
       c.device->stream()->when_reached(
@@ -39,16 +64,25 @@ class send_kernel final : public kernel {
   }
 
  private:
+  any_tensor on_its_way(any_tensor value) const {
+    return narrow_ && value ? detail::narrowed(value) : std::move(value);
+  }
+
   std::string key_;
   way way_;
+  bool narrow_;
 };
 
-// Waits for the value without holding a thread, and puts it into this device's memory. An aborted rendezvous ends it.
+// Waits for the value without holding a thread, and puts it into this device's memory. An aborted rendezvous ends it. A
+// narrow one gets floats as bfloat16.
 class receive_kernel final : public kernel {
  public:
-  // `expected` is the value's type in the graph; without it the kernel expects a bare signal.
-  receive_kernel(std::string key, std::optional<output_type> expected)
-      : key_(std::move(key)), expected_(std::move(expected)) {}
+  // `expected` is the value's type in the graph, which is float for a narrow one; without it the kernel expects a bare
+  // signal.
+  receive_kernel(std::string key, std::optional<output_type> expected, bool narrow)
+      : key_(std::move(key)), expected_(std::move(expected)), narrow_(narrow) {
+    if (narrow_) expected_->dtype = dtype::bfloat16;
+  }
   bool blocking() const override { return true; }
 
   void run(kernel_context&) override { throw error(errc::internal, "a receive was run instead of started"); }
@@ -61,6 +95,7 @@ class receive_kernel final : public kernel {
  private:
   void take(kernel_context& c, handed_over in) const {
     check(in.value);
+    if (narrow_) in.value = detail::widened(in.value);
     if (in.ready)
       c.outputs[0] = c.device->from_peer(in.value, std::move(in.ready));
     else if (in.value)
@@ -82,6 +117,7 @@ class receive_kernel final : public kernel {
 
   std::string key_;
   std::optional<output_type> expected_;
+  bool narrow_;
 };
 
 }}}  // namespace pinion::v0::op

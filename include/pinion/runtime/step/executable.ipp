@@ -68,15 +68,22 @@ PINION_DECL void executable::join_segments(task_services& services) {
 
 namespace detail {
 
-// The operations of an item, as a bound; values go in and out as they are. Ops of users may take any time, whatever the
-// size of their values, and so may bodies, and texts have any length; what a queue lets go on, goes on in the thread
-// that has touched it.
+inline double elements_of(const pinion::node& n) {
+  double sum = 0;
+  for (const output_type& t : n.outputs)
+    sum += t.shape.known() ? static_cast<double>(t.shape.count()) : std::numeric_limits<double>::infinity();
+  return sum;
+}
+
+// The operations of an item, as a bound; values go in and out as they are, unless they are narrow. Ops of users may
+// take any time, whatever the size of their values, and so may bodies, and texts have any length; what a queue lets go
+// on, goes on in the thread that has touched it.
 inline double most_operations_of(graph_view g, const executable_item& it) {
   constexpr double endless = std::numeric_limits<double>::infinity();
   const auto has_size = [](const output_type& t) { return !t.resource && t.dtype != dtype::string; };
   const pinion::node& n = *it.node;
   if (!std::all_of(n.outputs.begin(), n.outputs.end(), has_size)) return endless;
-  if (it.kind != part_item::compute) return 0;
+  if (it.kind != part_item::compute) return it.narrow ? elements_of(n) : 0;
   const bool is_bounded =
       !it.blocking && !find_registered(n.op) &&
       std::all_of(n.inputs.begin(), n.inputs.end(), [&](const output& in) { return has_size(g.type_of(in)); }) &&
@@ -100,6 +107,7 @@ PINION_DECL void executable::add(const part_item& from) {
   it.kind = from.kind;
   it.node = &graph[from.node];
   it.index = from.index;
+  it.narrow = from.narrow;
   if (it.kind == part_item::feed) fed.push_back(it.index);
   it.key = from.key;
   it.waits = from.waits;
@@ -133,12 +141,12 @@ PINION_DECL std::shared_ptr<kernel> executable::kernel_of(part_item& from, const
       const auto way = !device->stream() ? op::send_kernel::host
                        : from.peer       ? op::send_kernel::peer
                                          : op::send_kernel::staged;
-      return std::make_shared<op::send_kernel>(std::move(from.key), way);
+      return std::make_shared<op::send_kernel>(std::move(from.key), way, from.narrow);
     }
     case part_item::receive: {
       std::optional<output_type> expected;
       if (from.index >= 0) expected = graph.type_of({from.node, from.index});
-      return std::make_shared<op::receive_kernel>(std::move(from.key), std::move(expected));
+      return std::make_shared<op::receive_kernel>(std::move(from.key), std::move(expected), from.narrow);
     }
     default: return nullptr;
   }

@@ -28,7 +28,8 @@ struct executable_item {
   std::vector<unsigned char> wanted;  // per output: is it read?
   std::vector<int> successors;        // items that wait for this one, listed once per edge
   int predecessors = 0;
-  int index = 0;  // number of the feed or fetch
+  int index = 0;        // number of the feed or fetch
+  bool narrow = false;  // a send or receive that rounds or widens what it carries
   bool blocking = false;
   bool may_bind = false;
   bool may_stop = false;    // it writes no state, so that it may end between two parts of its work when the run fails

@@ -18,6 +18,7 @@ struct part_item {
   int index = 0;           // number of the feed or fetch; of a receive: number of the output, or -1
   std::string key = {};    // key of a send or receive
   bool peer = false;       // a send directly to another accelerator of this task
+  bool narrow = false;     // of a send and its receive: the value is of floats, and goes as bfloat16
   std::vector<std::pair<int, int>> inputs = {};  // pairs of an item of this partition and an output of it
   std::vector<int> after = {};                   // items that must be done before this one
   int outputs = 0;

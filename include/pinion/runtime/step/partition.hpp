@@ -18,12 +18,17 @@ struct partition {
   std::vector<part_item> items;  // in an order in which they can run
 };
 
+// How values go from device to device. A value.
+struct transfer_rules {
+  std::int64_t receive_ahead = 0;  // bytes that a device receives ahead of their readers, see receive_late; 0: no limit
+  bool narrow = false;             // do floats cross from task to task as bfloat16?
+};
+
 // Cuts a step into partitions. Its fetches live on device `home`, and so do its feeds unless the signature names
 // another device. A value goes at most once to each other device; a control edge that crosses becomes a value without
-// bytes. Values are received so many bytes ahead of their readers, or without a limit where that is 0; see
-// receive_late. Time and memory grow with nodes, edges and crossing values.
+// bytes. Time and memory grow with nodes, edges and crossing values.
 std::vector<partition> cut_by_device(graph_view g, const placement& placed, const step_signature& s, int home,
-                                     std::int64_t receive_ahead = 0);
+                                     const transfer_rules& transfers = {});
 
 }}}  // namespace pinion::v0::runtime
 

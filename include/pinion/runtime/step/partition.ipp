@@ -22,8 +22,14 @@ namespace detail {
 
 class partitioner {
  public:
-  partitioner(graph_view g, const placement& p, const step_signature& s, int home)
-      : g_(g), placed_(p), s_(s), home_(home), parts_(p.devices().size()), where_(static_cast<std::size_t>(g.size())) {}
+  partitioner(graph_view g, const placement& p, const step_signature& s, int home, bool narrow)
+      : g_(g),
+        placed_(p),
+        s_(s),
+        home_(home),
+        narrow_(narrow),
+        parts_(p.devices().size()),
+        where_(static_cast<std::size_t>(g.size())) {}
 
   std::vector<partition> run() {
     for (std::size_t i = 0; i < s_.feeds.size(); ++i) {
@@ -152,10 +158,16 @@ class partitioner {
     if (source.first >= 0) {
       send.inputs.push_back(source);
       send.peer = are_peers(from, to);
+      send.narrow = is_narrow(from, to, of);
     }
+    const bool narrow = send.narrow;
     add(from, std::move(send));
-    part_item receive{
-        .kind = part_item::receive, .node = of.node, .index = of.index, .key = std::move(key), .outputs = 1};
+    part_item receive{.kind = part_item::receive,
+                      .node = of.node,
+                      .index = of.index,
+                      .key = std::move(key),
+                      .narrow = narrow,
+                      .outputs = 1};
     if (const auto at = waits_.find(of.node); at != waits_.end()) receive.waits = *at->second;
     return add(to, std::move(receive));
   }
@@ -168,10 +180,15 @@ class partitioner {
     return x.type() != "CPU" && x.type() == y.type() && in_one_task(x, y);
   }
 
+  bool is_narrow(int from, int to, const output& value) const {
+    return narrow_ && !in_one_task(info(from).spec, info(to).spec) && g_.type_of(value).dtype == dtype::float32;
+  }
+
   const graph_view g_;
   const placement& placed_;
   const step_signature& s_;
   int home_;
+  bool narrow_;
   std::vector<partition> parts_;  // one per device
   std::vector<place> where_;      // one per node
   std::map<std::pair<node_id, int>, place> fed_;
@@ -182,9 +199,9 @@ class partitioner {
 }  // namespace detail
 
 PINION_DECL std::vector<partition> cut_by_device(graph_view g, const placement& placed, const step_signature& s,
-                                                 int home, std::int64_t receive_ahead) {
-  auto parts = detail::partitioner(g, placed, s, home).run();
-  for (partition& part : parts) receive_late(part.items, g, receive_ahead);
+                                                 int home, const transfer_rules& transfers) {
+  auto parts = detail::partitioner(g, placed, s, home, transfers.narrow).run();
+  for (partition& part : parts) receive_late(part.items, g, transfers.receive_ahead);
   return parts;
 }
 
