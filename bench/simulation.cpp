@@ -2,7 +2,7 @@
 // drawn from its seed, and happens again in the same way with it.
 //
 //   bench_simulation --hours=100 --seed=1
-//   bench_simulation --hours=2 --seed=1 --seeds=40       one run for each seed
+//   bench_simulation --hours=5 --seed=1 --seeds=20 --at-once=2    one run for each seed, two at a time
 //   bench_simulation --short                             some minutes of a few seeds, in less than a minute
 //   bench_simulation --hours=2 --seed=7 --tell           all that happens
 //
@@ -11,6 +11,7 @@
 #include <sys/personality.h>
 #include <sys/wait.h>
 
+#include <map>
 #include <string_view>
 
 #include "simulation/weather.hpp"
@@ -21,6 +22,7 @@ using namespace simulation;
 
 struct settings {
   std::uint64_t seed = 1, seeds = 1;
+  unsigned at_once = 1;
   double hours = 1;
   bool tell = false, one = false, quick = false;
   std::string folder = "/dev/shm/pinion-simulation";
@@ -68,8 +70,8 @@ int run(const settings& s) {
   std::_Exit(broken ? 1 : 0);  // the simulated processes have ended, or are abandoned
 }
 
-// One run in a process of its own, in which addresses are the same each time, and all threads share a core.
-int run_apart(const settings& s, const char* program) {
+// Begins a run in a process of its own, in which addresses are the same each time, and all threads share a core.
+pid_t begin_apart(const settings& s, const char* program) {
   const pid_t child = ::fork();
   if (child == 0) {
     // The disks have one path in each run, since paths are part of what happens. Another run of the seed goes first.
@@ -82,17 +84,22 @@ int run_apart(const settings& s, const char* program) {
             s.tell ? "--tell" : nullptr, nullptr);
     std::_Exit(127);
   }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (WIFEXITED(status)) return WEXITSTATUS(status);
-  fmt::print("seed {}: BROKEN, ended by signal {}\n", s.seed, WTERMSIG(status));
-  return 1;
+  return child;
 }
 
-void share_a_core() {
+// Waits for one of the runs, and tells whether it was well.
+bool await_one(std::map<pid_t, std::uint64_t>& seeds) {
+  int status = 0;
+  const auto ended = seeds.extract(::waitpid(-1, &status, 0));
+  if (WIFEXITED(status)) return WEXITSTATUS(status) == 0;
+  fmt::print("seed {}: BROKEN, ended by signal {}\n", ended ? ended.mapped() : 0, WTERMSIG(status));
+  return false;
+}
+
+void share_a_core(std::uint64_t number) {
   cpu_set_t one;
   CPU_ZERO(&one);
-  CPU_SET(sched_getcpu(), &one);
+  CPU_SET(number % static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN)), &one);
   sched_setaffinity(0, sizeof one, &one);
 }
 
@@ -109,17 +116,26 @@ int main(int argc, char** argv) {
   };
   if (const auto v = given("--seed")) s.seed = std::stoull(*v);
   if (const auto v = given("--seeds")) s.seeds = std::stoull(*v);
+  if (const auto v = given("--at-once")) s.at_once = static_cast<unsigned>(std::stoul(*v));
   if (const auto v = given("--hours")) s.hours = std::stod(*v);
   if (const auto v = given("--folder")) s.folder = *v;
   s.tell = given("--tell").has_value();
   s.quick = given("--short").has_value();
   s.one = given("--one").has_value();
   if (s.one) {
-    share_a_core();
+    share_a_core(s.seed);
     return run(s);
   }
   if (s.quick) s.seeds = 8, s.hours = .2;
-  int failed = 0;
-  for (const auto end = s.seed + s.seeds; s.seed < end; ++s.seed) failed += run_apart(s, argv[0]) != 0;
-  return failed == 0 ? 0 : 1;
+  bool well = true;
+  std::map<pid_t, std::uint64_t> running;
+  for (const auto end = s.seed + s.seeds; s.seed < end || !running.empty();) {
+    if (s.seed < end && running.size() < std::max(1u, s.at_once)) {
+      running.emplace(begin_apart(s, argv[0]), s.seed);
+      ++s.seed;
+    } else {
+      well = await_one(running) && well;
+    }
+  }
+  return well ? 0 : 1;
 }

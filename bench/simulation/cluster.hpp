@@ -182,6 +182,28 @@ class cluster {
     world.thaw(h.name);
   }
 
+  // What one host sends stands for a while, and is lost with the streams that it has opened; the way back goes on.
+  void stumble(const host& a, const host& b) {
+    tells.tell(fmt::format("break the streams of {} {}", a.full(), b.full()));
+    world.cut_way(a.name, b.name);
+    std::this_thread::sleep_for(chance.between(1ms, 1500ms));
+    world.reset_way(a.name, b.name);
+    world.heal(a.name, b.name);
+  }
+
+  // Two hosts cannot reach each other for a while, and all others can.
+  void part(const host& a, const host& b) {
+    tells.tell(fmt::format("part {} {}", a.full(), b.full()));
+    world.cut(a.name, b.name);
+    std::this_thread::sleep_for(chance.between(1ms, 20s));
+    world.heal(a.name, b.name);
+  }
+  // Something between two hosts forgets their streams.
+  void lose(const host& a, const host& b) {
+    tells.tell(fmt::format("lose the streams of {} {}", a.full(), b.full()));
+    world.lose(a.name, b.name);
+  }
+
   pn::distributed::server_threads threads() const {
     if (!drawn.in_threads) return {};
     return {.builders = 1, .alarms = 1, .inter_op = drawn.config.inter_op_threads, .intra_op = 0};
@@ -196,6 +218,9 @@ class cluster {
   pn::cluster_spec spec;
   std::vector<host> hosts;
   std::condition_variable begins;              // a step of a worker or guest
+  std::condition_variable restores;            // the chief reads a checkpoint
+  bool calm = false;                           // no faults now
+  bool brisk = false;                          // workers make one step after the other
   host *from = nullptr, *to = nullptr;         // tasks between which its values go
   std::mutex beginning;                        // guards nothing: one thread has the turn
   time_point quiet_since = time_point::max();  // nothing is broken, and all have recovered
@@ -222,20 +247,31 @@ class cluster {
 // A task's server, which its life knows.
 class serving {
  public:
-  serving(cluster& c, host& h, life& mine)
-      : mine_(mine),
-        server_(mine.net, c.spec,
-                pn::server_options{.job = h.job, .task = h.task, .security = {}, .config = c.drawn.config},
-                mine.net->listen(h.address()), c.threads()) {
-    mine.server = &server_;
+  serving(cluster& c, host& h, life& mine) : c_(c), mine_(mine) {
+    server_.emplace(mine.net, c.spec,
+                    pn::server_options{.job = h.job, .task = h.task, .security = {}, .config = c.drawn.config},
+                    mine.net->listen(h.address()), c.threads());
+    mine.server = &*server_;
   }
-  ~serving() { mine_.server = nullptr; }
+  ~serving() {
+    mine_.server = nullptr;
+    const auto began = history::now();
+    const auto stood = mine_.frozen_for;
+    server_.reset();
+    const duration took = history::now() - began - (mine_.frozen_for - stood);
+    if (took > longest_stop && !mine_.dead)
+      c_.tells.broken(fmt::format("{} took {:.1f} s to stop", mine_.name, seconds(took)));
+  }
   serving(const serving&) = delete;
-  pn::distributed::task_server& server() { return server_; }
+  pn::distributed::task_server& server() { return *server_; }
 
  private:
+  // Nothing in it is long work.
+  static constexpr std::chrono::seconds longest_stop{3};
+
+  cluster& c_;
   life& mine_;
-  pn::distributed::task_server server_;
+  std::optional<pn::distributed::task_server> server_;
 };
 
 }  // namespace simulation

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -57,6 +58,7 @@ class disks {
 
   const std::string& root() const { return root_; }
   bool full = false;
+  std::function<void()> on_read;  // called when a file is opened to be read
 
   // ---- what files are asked for
 
@@ -162,6 +164,7 @@ int open(const char* path, int flags, ...) {
   const bool makes = disk && (flags & O_CREAT) && !std::filesystem::exists(path);
   if (makes && disk->full) return errno = ENOSPC, -1;
   if (makes) disk->change(path);
+  if (disk && disk->on_read && (flags & (O_ACCMODE | O_DIRECTORY)) == O_RDONLY) disk->on_read();
   const int made = simulation::original(simulation::real_open, "open")(path, flags, mode);
   if (disk && made >= 0) disk->opened(made, path);
   return made;

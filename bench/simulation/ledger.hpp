@@ -1,7 +1,8 @@
 // The ledger of a simulated job: what each worker was told is done, and what was saved; and the promises about both.
 //
 // With each step a worker adds 1 to every element of a vector of its own on a ps, and is given the vector. What the
-// vector falls short of is lost, and what it is ahead was applied although the worker had heard of no success.
+// vector falls short of is lost, and what it is ahead was applied although the worker had heard of no success. The step
+// adds 1 to a twin on another ps, too: both are of one checkpoint, or of no restore, but for steps that were cut short.
 #pragma once
 
 #include <deque>
@@ -53,9 +54,11 @@ class history {
 
 // The account of one worker.
 struct account {
-  std::int64_t told = 0;        // the vector, as the last step that succeeded gave it
-  std::int64_t saved = 0;       // the vector in the last checkpoint that was told to be complete
-  std::deque<time_point> open;  // when steps began that have not succeeded, and may have been applied
+  std::int64_t told = 0;                    // the vector, as the last step that succeeded gave it
+  std::int64_t saved = 0;                   // the vector in the last checkpoint that was told to be complete
+  std::deque<time_point> open;              // when steps began that have not succeeded, and may have been applied
+  std::deque<time_point> tried;             // the same, and those that were applied: to the twin perhaps not
+  std::int64_t ahead = 0, saved_ahead = 0;  // of the vector the twin was, and is in the last checkpoint
   std::int64_t steps = 0, lost = 0, unheard = 0;
   time_point last{};
 
@@ -72,10 +75,15 @@ class ledger {
   // A ps has lost its state.
   void lost_state() { lost_at_ = history::now(); }
 
-  void begins(int worker) { of(worker).open.push_back(history::now()); }
-  // A step of a worker has succeeded, and was given its vector.
-  void enter(int worker, std::int64_t now) {
+  void begins(int worker) {
+    of(worker).open.push_back(history::now());
+    of(worker).tried.push_back(history::now());
+  }
+  // A step of a worker has succeeded, and was given its vector and the twin.
+  void enter(int worker, std::int64_t now, std::int64_t twin) {
     account& mine = of(worker);
+    compare(worker, mine, twin - now);
+    mine.tried.pop_back();
     const std::int64_t expected = mine.told + 1;
     if (now < mine.saved + 1)
       history_.broken(fmt::format("worker {} is at {}, and {} were in a checkpoint", worker, now, mine.saved));
@@ -96,16 +104,28 @@ class ledger {
     ++mine.steps;
     history_.tell(fmt::format("worker {} is at {}", worker, now));
   }
-  // A checkpoint was told to be complete, with this vector of a worker.
-  void saved(int worker, std::int64_t value) {
+  // A checkpoint was told to be complete, with this vector of a worker, and its twin.
+  void saved(int worker, std::int64_t value, std::int64_t twin) {
     account& mine = of(worker);
     mine.saved = value;
+    mine.saved_ahead = twin - value;
     if (value > mine.most())
       history_.broken(fmt::format("a checkpoint has {} of worker {}, after {} and {} attempts", value, worker,
                                   mine.told, mine.open.size()));
   }
 
  private:
+  // Steps that have failed, and the one that was under way when the checkpoint was made, may be in one of the two.
+  void compare(int worker, account& mine, std::int64_t ahead) {
+    while (!mine.tried.empty() && mine.tried.front() < history::now() - most_late) mine.tried.pop_front();
+    const auto may_differ = static_cast<std::int64_t>(mine.tried.size()) + 1;
+    const auto off = std::min(std::abs(ahead - mine.ahead), std::abs(ahead - mine.saved_ahead));
+    if (off > may_differ)
+      history_.broken(fmt::format("the twin of worker {} is {} ahead, after {} and {} in a checkpoint", worker, ahead,
+                                  mine.ahead, mine.saved_ahead));
+    mine.ahead = ahead;
+  }
+
   // A step that has failed is applied this long after it began, or never.
   static constexpr std::chrono::seconds most_late{120};
 

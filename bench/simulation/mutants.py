@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Tells which planted bugs the simulation finds.
 
-    bench/simulation/mutants.py --build=build/dev [--only=N,N] [--seeds=8] [--hours=0.2] [--cpu=120]
+    bench/simulation/mutants.py --build=build/dev [--only=N,N] [--seeds=8] [--hours=0.2] [--cpu=40] [--at-once=2]
 
 All bugs of mutants.txt are compiled into one copy of the program, from the units of the library that have them; the
 variable PINION_PLANTED_BUG chooses one. Without it the program must have the history of the library's own simulation.
 A bug is found if a run breaks a promise, dies, or does not end. The status is 1 where fewer than 95 % are found.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -53,7 +54,7 @@ def plant(number, kind, text, old, new):
         sys.exit(f"mutant {number}: its code stands {len(found)} times in its file: {old}")
     was, is_here = found[0].group(0), f"pinion_mutants::planted({number})"
     if kind == "statement":
-        put = f"if ({is_here}) {{ {new} }} else {{ {was} }}"
+        put = f"{{ if ({is_here}) {{ {new} }} else {{ {was} }} }}"
     else:
         put = f"({is_here} ? ({new}) : ({was}))"
     return text[:found[0].start()] + put + text[found[0].end():]
@@ -65,7 +66,8 @@ def main():
     options.add_argument("--only", default="")
     options.add_argument("--seeds", type=int, default=8)
     options.add_argument("--hours", type=float, default=0.2)
-    options.add_argument("--cpu", type=int, default=120, help="seconds of a run, after which it does not end")
+    options.add_argument("--cpu", type=int, default=40, help="seconds of a run, after which it does not end")
+    options.add_argument("--at-once", type=int, default=1)
     options.add_argument("--compile-only", action="store_true")
     o = options.parse_args()
     build = (root / o.build).resolve()
@@ -80,19 +82,23 @@ def main():
         sys.exit("without a planted bug the program has another history than the library:\n" + own[1] + same[1])
     chosen = [int(n) for n in o.only.split(",") if n] or range(1, len(mutants) + 1)
     found = 0
-    for number in chosen:
-        kind, file, breaks, _, _ = mutants[number - 1]
-        verdict = "MISSED"
-        for seed in range(1, o.seeds + 1):
-            status, said = run(program, number, seed, o.hours, o.cpu, folder)
-            if status != 0:
-                why = re.findall(r"BROKEN: (.*)", said)
-                verdict = f"found by seed {seed}: " + (why[0] if why else "it ends badly" if status > 0 else "it does not end")
-                found += 1
-                break
-        print(f"{number:3} {file}: {breaks}: {verdict}"[:240], flush=True)
+    with concurrent.futures.ThreadPoolExecutor(o.at_once) as several:
+        verdicts = several.map(lambda number: verdict(program, number, o, folder), chosen)
+        for number, said in zip(chosen, verdicts):
+            _, file, breaks, _, _ = mutants[number - 1]
+            found += said != "MISSED"
+            print(f"{number:3} {file}: {breaks}: {said}"[:240], flush=True)
     print(f"{found} of {len(chosen)} are found")
     return 0 if found >= .95 * len(chosen) else 1
+
+
+def verdict(program, number, o, folder):
+    for seed in range(1, o.seeds + 1):
+        status, said = run(program, number, seed, o.hours, o.cpu, folder)
+        if status != 0:
+            why = re.findall(r"BROKEN: (.*)", said)
+            return f"found by seed {seed}: " + (why[0] if why else "it does not end" if status == 137 else "it ends badly")
+    return "MISSED"
 
 
 def compile_all(mutants, build, folder):
@@ -139,7 +145,7 @@ def run(program, bug, seed, hours, cpu, folder):
     environment.pop("PINION_PLANTED_BUG", None)
     if bug:
         environment["PINION_PLANTED_BUG"] = str(bug)
-    command = f"ulimit -c 0 -t {cpu}; exec {program} --seed={seed} --hours={hours} --folder=/dev/shm/pinion-mutants"
+    command = f"ulimit -c 0 -t {cpu}; exec {program} --seed={seed} --hours={hours} --folder=/dev/shm/pinion-mutants-{bug or 0:03}"
     done = subprocess.run(["bash", "-c", command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     said = done.stdout.decode(errors="replace")
     return done.returncode, said

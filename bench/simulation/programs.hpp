@@ -36,25 +36,38 @@ inline void serve(cluster& c, host& h, life& mine) try {
 inline std::string name_of_vector(int worker) {
   return fmt::format("steps_of_{}", worker);
 }
+inline std::string name_of_twin(int worker) {
+  return fmt::format("twin_of_{}", worker);
+}
 
-// The graph of a worker: w goes towards 3, and its step adds 1 to its own vector beside it.
+// The graph of a worker: w goes towards 3, and its step adds 1 to its own vector beside it, and to the vector's twin on
+// another ps, if there is one.
 struct model {
-  pn::expr<float> one, result;
+  pn::expr<float> one, result, twin;
 
   model(const cluster& c, int worker) {
-    std::vector<pn::variable_handle<float>> vectors;
+    std::vector<pn::variable_handle<float>> vectors, twins;
     const pn::device on{
         pn::replica_device_setter{{.worker_device = fmt::format("/job:worker/task:{}", worker), .cluster = c.spec}}};
     const auto step = tr::get_or_create_global_step();
     const auto w = pn::variable(pn::tensor<float>({16}), {.name = "w"});
-    for (int i = 0; i < c.drawn.workers; ++i)
-      vectors.push_back(
-          pn::variable(pn::tensor<float>({c.drawn.elements}), {.name = name_of_vector(i), .trainable = false}));
+    for (int i = 0; i < c.drawn.workers; ++i) {
+      vectors.push_back(count_on(c, i, c.drawn.elements, name_of_vector(i)));
+      twins.push_back(count_on(c, i + 1, 1, name_of_twin(i)));
+    }
     one = pn::placeholder<float>({c.drawn.elements}, "one");
     const tr::gradient_descent descent{{.learning_rate = .01f}};
     const pn::operation train = descent.minimize(pn::reduce_mean(pn::square(w - 3.0f)), {.global_step = step});
     const pn::control_dependencies after{train};
-    result = pn::assign_add(vectors.at(static_cast<std::size_t>(worker)), one * 1.0f) + 0.0f;
+    const auto own = static_cast<std::size_t>(worker);
+    result = pn::assign_add(vectors.at(own), one * 1.0f) + 0.0f;
+    pn::tensor<float> single({1});
+    single.span()[0] = 1;
+    twin = pn::assign_add(twins.at(own), single) + 0.0f;
+  }
+  static pn::variable_handle<float> count_on(const cluster& c, int ps, std::int64_t elements, const std::string& name) {
+    const pn::device there{fmt::format("/job:ps/task:{}", ps % c.drawn.pss)};
+    return pn::variable(pn::tensor<float>({elements}), {.name = name, .trainable = false});
   }
 };
 
@@ -71,7 +84,7 @@ struct watch {
   cluster& c;
   life& mine;
   int worker;
-  pn::expr<float> vector;
+  pn::expr<float> vector, twin;
   std::optional<stopwatch> under_way = {};
   time_point began = {};
   int told = 0;  // how many steps have succeeded
@@ -84,13 +97,14 @@ struct watch {
     c.from = &c.at("worker", worker);
     c.to = &c.at("ps", worker % c.drawn.pss);
     c.begins.notify_all();
-    return {.fetches = {vector}};
+    return {.fetches = {vector, twin}};
   }
   void after_run(tr::run_context&, std::span<const pn::any_tensor> values) {
     notice_death();
     ends();
     ++told;
-    c.accounts.enter(worker, count_of(c, mine.name, pn::tensor<float>(values[0])));
+    c.accounts.enter(worker, count_of(c, mine.name, pn::tensor<float>(values[0])),
+                     count_of(c, mine.name, pn::tensor<float>(values[1])));
   }
   void ends() {
     if (!under_way) return;
@@ -109,7 +123,8 @@ struct watch {
 inline void note_saved(cluster& c, const std::string& prefix) try {
   const tr::checkpoint_reader reader(prefix);
   for (int i = 0; i < c.drawn.workers; ++i)
-    c.accounts.saved(i, count_of(c, prefix, pn::tensor<float>(reader.read(name_of_vector(i)))));
+    c.accounts.saved(i, count_of(c, prefix, pn::tensor<float>(reader.read(name_of_vector(i)))),
+                     count_of(c, prefix, pn::tensor<float>(reader.read(name_of_twin(i)))));
 } catch (const pn::error& e) {
   c.tells.broken(fmt::format("the checkpoint {} was saved, and cannot be read: {}", prefix, e.what()));
 }
@@ -120,7 +135,7 @@ inline void work(cluster& c, host& h, life& mine) try {
   pn::graph g;
   const auto use = g.as_default();
   const model m(c, h.task);
-  const auto follows = std::make_shared<watch>(watch{c, mine, h.task, m.result});
+  const auto follows = std::make_shared<watch>(watch{c, mine, h.task, m.result, m.twin});
   pn::tensor<float> ones({c.drawn.elements});
   for (float& x : ones.span()) x = 1;
   const auto listen = [&](std::string_view line) {
@@ -146,12 +161,11 @@ inline void work(cluster& c, host& h, life& mine) try {
                                          .log = listen,
                                          .stop_on_signals = false}};
     while (!sess.should_stop() && !mine.asked.done()) {
-      std::this_thread::sleep_for(chance.between(10ms, 4s));
+      std::this_thread::sleep_for(chance.between(10ms, c.brisk ? 500ms : 4s));
       notice_death();
-      const int before = follows->told, recovered = sess.recoveries();
+      const int before = follows->told;
       sess.run({{m.one, ones}}, m.result);
-      // A step whose hooks failed after it is run again, as one that failed itself.
-      if (follows->told != before + 1 && sess.recoveries() == recovered)
+      if (follows->told != before + 1)
         c.tells.broken(fmt::format("{} steps of {} succeeded in one run", follows->told - before, h.full()));
     }
     notice_death();
@@ -162,6 +176,39 @@ inline void work(cluster& c, host& h, life& mine) try {
   // A chief that cannot write when it begins says so and ends.
   const bool no_room = e.code() == pn::errc::resource_exhausted && c.disk.full;
   if (!mine.dead && !no_room) c.tells.broken(fmt::format("{} failed: {}", h.full(), e.what()));
+}
+
+// ---- what tasks keep
+
+// What a task keeps all the time, and not only while it works: the most of all tasks.
+struct leftover {
+  std::size_t early = 0, offered = 0;  // runs that have values and have not begun; values that nobody pulls
+  std::string early_at = {}, offered_at = {};
+};
+
+// Looks for some seconds.
+inline leftover least_left(cluster& c) {
+  constexpr auto most = std::numeric_limits<std::size_t>::max();
+  std::vector<std::pair<std::size_t, std::size_t>> least(c.hosts.size(), {most, most});
+  for (int looks = 0; looks < 30; ++looks) {
+    for (std::size_t i = 0; i < c.hosts.size(); ++i) {
+      const host& h = c.hosts[i];
+      if (!h.lives() || !h.now->server) {
+        least[i] = {0, 0};
+        continue;
+      }
+      const std::size_t runs = h.now->server->values().runs(), begun = h.now->server->report().runs.size();
+      least[i].first = std::min(least[i].first, runs - std::min(runs, begun));
+      least[i].second = std::min(least[i].second, h.now->server->values().offered());
+    }
+    std::this_thread::sleep_for(150ms);
+  }
+  leftover left;
+  for (std::size_t i = 0; i < c.hosts.size(); ++i) {
+    if (least[i].first > left.early) left.early = least[i].first, left.early_at = c.hosts[i].full();
+    if (least[i].second > left.offered) left.offered = least[i].second, left.offered_at = c.hosts[i].full();
+  }
+  return left;
 }
 
 // ---- the guest
@@ -218,19 +265,24 @@ class guest {
   void come() {
     visit v(c_, chance_);
     came_ = history::now();
-    const host& master = c_.hosts[chance_.below(c_.hosts.size() - 1)];
+    host& master = c_.hosts[chance_.below(c_.hosts.size() - 1)];
     notice_death();
+    limit_ = chance_.chance(50) ? 60s : chance_.between_ms(2000, 8000);
     pn::session s({.target = "pinion://" + master.name + std::string(from_outside),
                    .graph = &v.g,
                    .startup_timeout = 10s,
-                   .operation_timeout = chance_.chance(50) ? 60s : chance_.between_ms(2000, 8000)});
+                   .operation_timeout = limit_});
     float told = 0;
     if (!succeeds([&] { s.run(v.init); }, longest_step + 10s)) return;
     for (auto steps = chance_.below(12); steps > 0 && !mine_.asked.done(); --steps) {
-      c_.from = &v.at_worker;
-      c_.to = &v.at_ps;
+      host* const ends[] = {&v.at_worker, &v.at_ps, &master};
+      const auto first = chance_.below(3);
+      c_.from = ends[first];
+      c_.to = ends[(first + 1 + chance_.below(2)) % 3];
       c_.begins.notify_all();
       if (chance_.chance(15)) return wait_in_vain(s, v);
+      if (chance_.chance(10)) return hurry(s, v);
+      if (chance_.chance(15)) return crowd(s, v, master);
       float got = 0;
       if (!succeeds([&] { got = static_cast<float>(count_of(c_, "the guest", pn::tensor<float>(s.run(v.hops)))); },
                     longest_step + 10s))
@@ -274,8 +326,55 @@ class guest {
       check_time(since, longest_step);
       expect_no_old_run();
     }
-    if (!cancels && !closes) std::this_thread::sleep_for(chance_.between(0s, 60s));  // what waited is over there, too
+    if (!cancels && !closes && limit_ < longest_step) expect_no_old_run();  // what waited is over there, too
     c_.tells.tell("the guest waited in vain: " + std::string(met ? to_string(met->code()) : "nothing"));
+  }
+
+  // Steps that are cancelled on their way, one after the other. What they leave at tasks is gone soon.
+  void hurry(pn::session& s, const visit& v) {
+    c_.tells.tell("the guest hurries");
+    for (auto n = 20 + chance_.below(20); n > 0 && !mine_.asked.done(); --n) {
+      std::thread cancels([&] {
+        std::this_thread::sleep_for(chance_.between(0ms, 6 * c_.drawn.network.max_latency));
+        s.cancel_steps(pn::error(pn::errc::cancelled, "the guest is in a hurry"));
+      });
+      const bool goes_on = succeeds([&] { s.run(v.hops); }, longest_step + 10s, pn::errc::cancelled);
+      cancels.join();
+      if (!goes_on) return;
+    }
+    std::this_thread::sleep_for(3s);
+    notice_death();
+    if (came_ < c_.quiet_since) return;
+    const leftover left = least_left(c_);
+    if (left.early > 2) c_.tells.broken(fmt::format("{} has values of {} cancelled runs", left.early_at, left.early));
+    if (left.offered > 2)
+      c_.tells.broken(fmt::format("{} offers {} values of cancelled runs", left.offered_at, left.offered));
+  }
+
+  // Several steps at once, perhaps over streams that break.
+  void crowd(pn::session& s, const visit& v, const host& master) {
+    c_.tells.tell("the guest makes steps at once");
+    std::vector<std::thread> all;
+    for (auto n = 2 + chance_.below(3); n > 0; --n)
+      all.emplace_back([&] {
+        try {
+          for (auto steps = 2 + chance_.below(8); steps > 0 && !mine_.asked.done(); --steps) {
+            succeeds([&] { s.run(v.hops); }, longest_step + 10s);  // others come after one that has failed
+            std::this_thread::sleep_for(chance_.between(0ms, 300ms));
+          }
+        } catch (const is_dead&) {
+        }
+      });
+    if (!c_.calm && chance_.chance(70)) {
+      const bool back = chance_.chance(50);
+      std::this_thread::sleep_for(chance_.between(0ms, 10 * c_.drawn.network.max_latency));
+      switch (chance_.below(3)) {
+        case 0: c_.stumble(back ? v.at_worker : v.at_ps, back ? v.at_ps : v.at_worker); break;
+        case 1: c_.lose(master, back ? v.at_ps : v.at_worker); break;
+        default: c_.part(v.at_ps, v.at_worker);
+      }
+    }
+    for (std::thread& t : all) t.join();
   }
 
   // What the guest has cancelled goes on nowhere.
@@ -290,8 +389,9 @@ class guest {
             c_.tells.broken(fmt::format("a run at {} goes on although the guest has cancelled it", h.full()));
   }
 
+  // `harmless`: an error after which the guest goes on.
   template <class Body>
-  bool succeeds(const Body& body, duration at_most) {
+  bool succeeds(const Body& body, duration at_most, std::optional<pn::errc> harmless = {}) {
     const stopwatch time(mine_);
     try {
       body();
@@ -302,6 +402,7 @@ class guest {
       notice_death();
       check_time(time, at_most);
       const auto code = e.code();
+      if (code == harmless) return true;
       const bool may_be = code == pn::errc::unavailable || code == pn::errc::aborted ||
                           code == pn::errc::deadline_exceeded || code == pn::errc::failed_precondition;
       if (!may_be) c_.tells.broken(fmt::format("a step of the guest failed: {}", e.what()));
@@ -319,6 +420,7 @@ class guest {
   life& mine_;
   dice chance_;
   time_point came_{};
+  std::chrono::milliseconds limit_{};  // of its steps
 };
 
 inline void be_guest(cluster& c, host&, life& mine) try { guest(c, mine).stay(); } catch (const is_dead&) {

@@ -12,6 +12,7 @@ class weather {
 
   // Starts the cluster, lets it train for some hours, and ends it. In a thread of its own.
   void blow(double hours) {
+    c_.disk.on_read = [this] { c_.restores.notify_all(); };
     for (host& h : c_.hosts) start(c_, h);
     expect_steps("at the beginning");
     const auto until =
@@ -27,9 +28,12 @@ class weather {
       expect_steps("after the faults");
       std::this_thread::sleep_for(12s);
       look();
+      if (chance_.chance(40)) startle();
       c_.quiet_since = history::now();
       std::this_thread::sleep_for(chance_.between(0s, 60s));
+      if (chance_.chance(50)) rest();
       c_.quiet_since = time_point::max();
+      c_.calm = false;
     }
     if (c_.tells.broken().empty())
       end();
@@ -58,7 +62,7 @@ class weather {
     host& a = aimed ? *c_.from : any();
     host& b = aimed ? *c_.to : another(a);
     ++faults_;
-    switch (chance_.below(11)) {
+    switch (chance_.below(14)) {
       case 0: return die(chance_.chance(50) ? c_.at("worker", 0) : a, true);  // the chief's disk has the checkpoints
       case 1: return die(a, false);
       case 2:
@@ -84,6 +88,9 @@ class weather {
         c_.tells.tell("the disks are full");
         c_.disk.full = true;
         return;
+      case 10: return c_.stumble(a, b);
+      case 11: return lose(a, b);
+      case 12: return tear_restore();
       default: return leave(a);
     }
   }
@@ -116,6 +123,70 @@ class weather {
       std::this_thread::sleep_for(chance_.between(0ms, 100ms));
     }
   }
+  // Something between two hosts forgets their streams, perhaps again and again while they make others.
+  void lose(host& a, host& b) {
+    int times = 1;
+    if (chance_.chance(70)) {
+      tell("reset", a, b);
+      c_.world.reset(a.name, b.name);
+      await_step();
+      times += static_cast<int>(chance_.below(30));
+    }
+    for (; times > 0; --times) {
+      c_.lose(a, b);
+      std::this_thread::sleep_for(chance_.between(0ms, 30ms));
+    }
+  }
+  // The chief dies in the middle of a restore: one ps has got its variables, and the other has not.
+  void tear_restore() {
+    host &lost = c_.at("ps", c_.drawn.pss - 1), &other = c_.at("ps", 0), &chief = c_.at("worker", 0);
+    if (&lost == &other || !lost.lives() || lost.now->frozen) return;
+    c_.kill(lost, false);
+    std::this_thread::sleep_for(chance_.between(10ms, 3s));
+    start_again(lost);
+    for (int times = 0; times < 3 && chief.lives() && !chief.now->frozen; ++times) {
+      bool restores = false;
+      {
+        std::unique_lock hold(c_.beginning);
+        restores = c_.restores.wait_for(hold, 20s) == std::cv_status::no_timeout;
+      }
+      if (!restores) return;
+      std::this_thread::sleep_for(chance_.between(0ms, 12 * c_.drawn.network.max_latency));
+      if (!chief.lives()) return;
+      tell("cut the way", chief, other);
+      c_.world.cut_way(chief.name, other.name);
+      std::this_thread::sleep_for(chance_.between(1ms, 500ms));
+      if (!chief.lives() || chief.now->frozen) return;
+      c_.kill(chief, false);
+      c_.world.heal(chief.name, other.name);
+      start_again(chief);
+    }
+  }
+  // While nothing else is broken, streams break once. Who is told of that is at work again at once.
+  void startle() {
+    if (!c_.tells.broken().empty()) return;
+    c_.brisk = true;
+    std::this_thread::sleep_for(5s);
+    host &a = c_.at("worker", static_cast<int>(chance_.below(static_cast<std::uint64_t>(c_.drawn.workers)))),
+         &b = c_.at("ps", static_cast<int>(chance_.below(static_cast<std::uint64_t>(c_.drawn.pss))));
+    tell("reset", a, b);
+    c_.world.reset(a.name, b.name);
+    ++faults_;
+    const auto began = history::now();
+    expect_steps("soon after a reset", 4s);
+    c_.tells.tell(fmt::format("all make steps {:.2f} s after a reset", seconds(history::now() - began)));
+    c_.brisk = false;
+    std::this_thread::sleep_for(12s);
+  }
+  // After a long calm nothing is left of the faults before.
+  void rest() {
+    std::this_thread::sleep_for(75s);
+    const leftover left = least_left(c_);
+    if (left.early > 0)
+      c_.tells.broken(fmt::format("{} has values of {} runs that never began", left.early_at, left.early));
+    if (left.offered > 0)
+      c_.tells.broken(fmt::format("{} offers {} values that nobody pulls", left.offered_at, left.offered));
+  }
   void await_end(host& h) {
     const auto until = history::now() + 300s;
     while (!h.now->ended && history::now() < until) std::this_thread::sleep_for(20ms);
@@ -130,6 +201,7 @@ class weather {
 
   void calm() {
     c_.tells.tell("calm");
+    c_.calm = true;
     c_.disk.full = false;
     for (host& a : c_.hosts)
       for (host& b : c_.hosts)
@@ -140,17 +212,18 @@ class weather {
       if (!h.lives()) start_again(h);
   }
   // Every worker makes steps again, soon.
-  void expect_steps(std::string_view when) {
+  void expect_steps(std::string_view when, duration within = 90s) {
     std::vector<std::int64_t> before;
     for (const account& a : c_.accounts.all()) before.push_back(a.steps);
     if (!c_.tells.broken().empty()) return;
-    const auto until = history::now() + 90s;
+    const auto until = history::now() + within;
     const auto all_go_on = [&] {
       for (std::size_t i = 0; i < before.size(); ++i)
         if (c_.accounts.all()[i].steps < before[i] + 2) return false;
       return true;
     };
-    while (!all_go_on() && history::now() < until && c_.tells.broken().empty()) std::this_thread::sleep_for(500ms);
+    while (!all_go_on() && history::now() < until && c_.tells.broken().empty())
+      std::this_thread::sleep_for(within / 180);
     if (!c_.tells.broken().empty()) return;
     for (std::size_t i = 0; i < before.size(); ++i)
       if (c_.accounts.all()[i].steps < before[i] + 2)
@@ -206,6 +279,7 @@ class weather {
     c_.tells.tell("end " + h.full());
     h.now->asked.count_down();
     await_end(h);
+    c_.tells.tell("ended " + h.full());
     if (h.now->ended) h.now->thread.join();
   }
   // After a broken promise nothing more is compared.

@@ -88,6 +88,30 @@ TEST_CASE("variables that are older than the last checkpoint are restored") {
         "restored checkpoint " + dir.path("model-3") + ": training goes on at step 3");
 }
 
+TEST_CASE("a worker does not join while a chief writes the variables, though all of them are there") {
+  pn::local_cluster local{{{"ps", 2}, {"worker", 2}}};
+  chief first(local);
+  first.train("", 3);
+  pn::session sess{{.target = first.target, .graph = &first.g}};
+  const auto put = [&](std::int64_t beat) {
+    const auto use = first.g.as_default();
+    tr::chief_sign::of_default_graph()->put(sess, {1, beat, "/job:worker/replica:0/task:0"});
+  };
+  const auto joins = [&] {
+    chief other(local, 1);
+    const auto use = other.g.as_default();
+    tr::monitored_training_session late{
+        {.master = other.target, .is_chief = false, .max_wait = 300ms, .log = [](std::string_view) {}}};
+    late.run(other.up);
+  };
+  put(tr::chief_note::writes);
+  const pn::error e = caught(joins);
+  CHECK(e.code() == pn::errc::deadline_exceeded);
+  CHECK_THAT(e.what(), Catch::Contains("/job:worker/replica:0/task:0 has not written all of them yet"));
+  put(1);
+  joins();
+}
+
 TEST_CASE("a second chief is refused while the first gives signs of life, and may begin when that has ended") {
   pn::local_cluster local{{{"ps", 2}, {"worker", 2}}};
   chief first(local, 0), second(local, 1);

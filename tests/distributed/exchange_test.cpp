@@ -486,6 +486,14 @@ TEST_CASE("a value that is pulled after its run was cancelled fails with cancell
   CHECK(m.got == texts{"cancelled"});
 }
 
+TEST_CASE("V4: a value that is sent when its run was cancelled meanwhile is not offered") {
+  market m(0);
+  const auto from = m.begin(*m.a);
+  m.a->values.forget(run_1);
+  from->send(m.key(1), m.value(1, 100));
+  CHECK(m.a->values.offered() == 0);
+}
+
 TEST_CASE("F2: when the way to a peer goes down, its runs fail with its name, and what it was offered is dropped") {
   market m(0);
   const auto from = m.begin(*m.a), to = m.begin(*m.b);

@@ -117,6 +117,47 @@ TEST_CASE("a step of a task that died is run again in a new session; begin is no
   CHECK(std::count(told.begin(), told.end(), "a after ") == 1);
 }
 
+TEST_CASE("a step that succeeded is not run again because a hook lost a task after it") {
+  temporary_folder dir;
+  model m;
+  std::vector<std::string> told;
+  int failures = 2;
+  struct breaks {
+    int* left;
+    void after_run(tr::run_context&, std::span<const pn::any_tensor>) {
+      if ((*left)-- > 0) throw pn::error(errc::unavailable, "the ps is gone");
+    }
+  };
+  tr::monitored_training_session sess{
+      quiet({.checkpoint_dir = dir.path(), .hooks = {breaks{&failures}, recorder{&told, "a", {}}}})};
+  CHECK(float(sess.run(m.up)) == 2);
+  CHECK(sess.recoveries() == 1);
+  CHECK(std::count(told.begin(), told.end(), "a before") == 1);
+  CHECK(std::count(told.begin(), told.end(), "a after ") == 1);
+  CHECK(float(sess.run(m.up)) == 2);  // the new session began with the checkpoint of the beginning
+  CHECK(sess.recoveries() == 2);
+  CHECK(float(sess.run(m.up)) == 2);
+  CHECK(sess.recoveries() == 2);
+}
+
+TEST_CASE("a hook that loses a task after each step meets the limit of recoveries, and other errors are thrown") {
+  model m;
+  struct breaks {
+    errc code;
+    void after_run(tr::run_context&, std::span<const pn::any_tensor>) { throw pn::error(code, "broken"); }
+  };
+  {
+    tr::monitored_session_options o = quiet({.hooks = {breaks{errc::aborted}}});
+    o.max_recoveries = 1;
+    tr::monitored_training_session sess{o};
+    sess.run(m.up);
+    CHECK(refusal([&] { sess.run(m.up); }, errc::aborted, "gave up after 1 recoveries", "broken") == "");
+  }
+  tr::monitored_training_session sess{quiet({.hooks = {breaks{errc::internal}}})};
+  CHECK(refusal([&] { sess.run(m.up); }, errc::internal, "broken") == "");
+  CHECK(sess.recoveries() == 0);
+}
+
 TEST_CASE("recovery has a limit, and other errors are thrown at once") {
   model m;
   struct breaks {

@@ -195,6 +195,7 @@ PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std:
   bool push = false, kept = false;
   {
     std::lock_guard hold(mutex_);
+    if (is_buried(run)) return;  // it was cancelled while this value was made, and nobody would pull it
     auto& on_the_way = in_flight_[std::string(to_task)];
     push = on_the_way + bytes <= options_.credit;
     if (push)

@@ -123,7 +123,7 @@ PINION_DECL std::string beginning::run(session& s, bool recovers, std::optional<
   const std::string checkpoint = o_.checkpoint_dir.empty() ? "" : latest_checkpoint(o_.checkpoint_dir);
   const found here = look(s);
   const bool keeps = are_kept(here, checkpoint, recovers);
-  if (sign_ && !keeps) sign_->put(s, {});
+  if (sign_ && !keeps) sign_->put(s, {.beat = chief_note::writes, .name = name_});
   std::string line = keeps ? keep(here, checkpoint, recovers) : restore_or_initialise(s, checkpoint, recovers);
   s.run(o_.scaffold.ready_for_local_init_op);
   s.run(o_.scaffold.local_init_op);

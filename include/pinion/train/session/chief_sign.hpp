@@ -16,10 +16,11 @@ namespace pinion { inline namespace v0 { namespace train {
 
 // The parts of a sign's text. A value.
 struct chief_note {
-  static constexpr std::int64_t ended = -1;
+  static constexpr std::int64_t ended = -1, writes = -2;
 
   std::uint64_t training = 0;  // the number of the training that the variables belong to
   std::int64_t beat = 0;       // changes each time while the chief is there; `ended` once training is over
+                               // `writes` while the chief restores or initialises the variables
   std::string name = {};       // the name of the chief's task
 };
 

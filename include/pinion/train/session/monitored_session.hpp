@@ -46,8 +46,10 @@ namespace pinion { inline namespace v0 { namespace train {
 // may use it; hooks are called in that thread. Rules: TensorFlow 1.15, monitored_session.py.
 //
 // Recovery. A step that fails because a task died or restarted (unavailable, aborted) is run again in a new session,
-// whose chief keeps the variables or restores the last checkpoint (beginning.hpp). At its beginning and in a recovery
-// it waits for tasks that are not there, for max_wait at most; then it throws deadline_exceeded.
+// whose chief keeps the variables or restores the last checkpoint (beginning.hpp). Where only a hook fails so, in its
+// after_run(), the step has succeeded: there is a new session, but the step is not run again. (TensorFlow runs it
+// again, and so applies its update twice.) At its beginning and in a recovery the session waits for tasks that are not
+// there, for max_wait at most; then it throws deadline_exceeded.
 //
 // The chief. A worker knows by a sign on the task of the global step whether the chief is there. If its steps need the
 // chief (sync_replicas), it waits for a lost one, for max_wait at most; other workers go on. Both write a line about
@@ -168,6 +170,7 @@ class monitored_training_session {
   std::optional<error> untold_failure() const;
   std::vector<any_tensor> step(const run_request& request, bool may_end);
   void attempt(const std::function<void()>& step, bool may_end);
+  void go_on_after_hooks(bool may_end);
   // Throws if training has ended.
   void expect_training();
   std::optional<error> failure_of(const std::function<void()>& step);
@@ -219,6 +222,7 @@ class monitored_training_session {
   mutable bool noticed_ = false;  // a signal has come, and should_stop() has told it or one more step has begun
   signal_stop signals_;
   int recoveries_ = 0, all_recoveries_ = 0;
+  std::optional<error> lost_by_hook_;  // by which a hook failed after a step that had succeeded
 
   std::optional<task_probe> tasks_;  // only for a session on a cluster, like the next member
   std::optional<chief_sign> sign_;

@@ -158,7 +158,7 @@ PINION_DECL void monitored_training_session::attempt(const std::function<void()>
   noticed_ = signals_.asked();
   for (;;) {
     const std::optional<error> failed = failure_of(step);
-    if (!failed) return;
+    if (!failed) return go_on_after_hooks(may_end);
     if (ends_input(*failed) && may_end) return;
     if (ends_by_signal(*failed)) {
       if (may_end) return;
@@ -170,6 +170,15 @@ PINION_DECL void monitored_training_session::attempt(const std::function<void()>
     if (!is_recoverable(*failed)) throw *failed;
     if (!recovers(*failed, may_end)) return;
   }
+}
+
+// A step that has succeeded stands, though a hook that was called after it has met a lost task: it is not run again.
+inline void monitored_training_session::go_on_after_hooks(bool may_end) {
+  const auto lost = std::exchange(lost_by_hook_, std::nullopt);
+  if (!lost)
+    recoveries_ = 0;
+  else if (!signals_.asked())
+    recovers(*lost, may_end);
 }
 
 inline void monitored_training_session::expect_training() {
@@ -189,8 +198,8 @@ inline std::optional<error> monitored_training_session::failure_of(const std::fu
   if (auto failed = recoverable_failure()) return failed;
   try {
     const signal_stop::busy now(signals_, *session_, signal_stop::busy::with::step);
+    lost_by_hook_.reset();
     step();
-    recoveries_ = 0;
     return std::nullopt;
   } catch (const error& e) {
     return because(e);
@@ -258,8 +267,12 @@ PINION_DECL std::vector<any_tensor> monitored_training_session::run_with_hooks(c
   if (!all.trace && !traces.empty()) all.trace = &trace;
   std::vector<any_tensor> values = session_->run(all);
   for (step_trace* const wanted : traces) *wanted = *all.trace;
-  for (std::size_t i = 0; i < hooks_.size(); ++i)
-    hooks_[i].after_run(context, std::span(values).subspan(first[i], first[i + 1] - first[i]));
+  for (std::size_t i = 0; i < hooks_.size(); ++i) try {
+      hooks_[i].after_run(context, std::span(values).subspan(first[i], first[i + 1] - first[i]));
+    } catch (const error& e) {
+      if (!is_recoverable(e)) throw;
+      if (!lost_by_hook_) lost_by_hook_ = e;
+    }
   stop_ = stop_ || context.stop_requested();
   if (step_at) step_ = *values[*step_at].data<std::int64_t>();
   values.resize(request.fetches.size());
@@ -362,6 +375,10 @@ PINION_DECL outcome<> monitored_training_session::join_chief(bool recovers) {
     if (e.code() != errc::failed_precondition) throw;
     return e;
   }
+  // Some variables may be there already, and others still: the sign tells, since it is written before all of them.
+  const auto chief = sign_ ? sign_->look(*session_) : std::nullopt;
+  if (chief && chief->beat == chief_note::writes)
+    return error(errc::failed_precondition, chief->name + " has not written all of them yet");
   const auto now = beginning_->step_in(*session_);
   std::string line = recovers ? "recovered" : "the variables are ready: training goes on";
   if (now) line += fmt::format(" at step {}", *now);
