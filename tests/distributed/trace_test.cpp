@@ -83,10 +83,12 @@ TEST_CASE("R6: a run that fails brings back what ran on each task, and the node 
 TEST_CASE("R6: a run whose peer is lost brings back what ran on the tasks that still answer") {
   sim_cluster cluster;
   const bool dies = GENERATE(true, false);  // or only stands still
-  ping_pong f(ps_task(0), worker_task(0), 500);
+  ping_pong f(ps_task(0), worker_task(0), 50);
   session sess{cluster.toward(worker_task(0), 1000ms)};
   sess.run(f.init);
-  cluster.after(3ms, [&] { dies ? cluster.kill(ps_task(0)) : cluster.freeze(ps_task(0)); });
+  sess.run(f.end);  // makes the step
+  const auto whole = cluster.took([&] { sess.run(f.end); });
+  cluster.after(whole / 2, [&] { dies ? cluster.kill(ps_task(0)) : cluster.freeze(ps_task(0)); });
   step_trace t;
   const error why = caught([&] { sess.run(t, f.end); });
   CHECK(why.code() == (dies ? errc::unavailable : errc::deadline_exceeded));
