@@ -18,7 +18,8 @@ constexpr std::size_t piece = outbox::piece;
 
 // What an outbox gives to be written: of each frame its id or slot, and the bytes of its payload.
 struct written_frames {
-  explicit written_frames(outbox how = outbox()) : out(std::move(how)) {}
+  explicit written_frames(std::uint64_t most_whole = outbox::piece, std::uint64_t most_of_piece = outbox::piece)
+      : out(most_whole, most_of_piece) {}
   outbox out;
   std::vector<std::string> frames;
   std::string bytes;
@@ -110,7 +111,7 @@ TEST_CASE("at most sixteen payloads are under way; the next begins when one has 
 }
 
 TEST_CASE("where memory is shared, less is in pieces already, and these are smaller") {
-  written_frames w(outbox(outbox::worth_sharing, outbox::shared_piece));
+  written_frames w(outbox::worth_sharing, outbox::shared_piece);
   w.add(1, outbox::worth_sharing);
   w.add(2, outbox::worth_sharing + 1);
   w.add(3, 2 * outbox::shared_piece + 1);

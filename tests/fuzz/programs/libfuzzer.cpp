@@ -19,6 +19,11 @@
 #include <fuzz/run.hpp>
 
 extern "C" {
+// A step that asks for more memory than there is fails, and the next goes on.
+const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+
 std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
 int LLVMFuzzerInitialize(int* count, char*** arguments) {
