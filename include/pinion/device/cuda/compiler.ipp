@@ -33,7 +33,7 @@ struct compiler::functions {
 #undef PINION_NVRTC
   }
 
-  bool all = true;
+  bool all = true, knows_minimal = false;
 #define PINION_NVRTC(name) decltype(::nvrtc##name)* name = nullptr
   PINION_NVRTC(Version);
   PINION_NVRTC(GetErrorString);
@@ -89,12 +89,13 @@ PINION_DECL const compiler& compiler::of_this_program() {
 PINION_DECL compiler::compiler() : library_({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
   problem_ = std::getenv("PINION_CUDA_INTERPRET") ? "PINION_CUDA_INTERPRET is set" : library_.problem();
   if (!problem_.empty()) return;
-  const auto call = std::make_shared<const functions>(library_);
+  const auto call = std::make_shared<functions>(library_);
   int major = 0, minor = 0;
   if (!call->all || call->Version(&major, &minor)) {
     problem_ = library_.path() + " is no NVRTC of version 12 or newer";
     return;
   }
+  call->knows_minimal = major >= 13;
   version_ = std::to_string(major) + "." + std::to_string(minor);
   call_ = call;
 }
@@ -108,8 +109,9 @@ PINION_DECL std::string compiler::compile(const std::string& unit, int major, in
     throw error(errc::resource_exhausted, std::string("NVRTC makes no program: ") + call_->GetErrorString(failed));
   const std::shared_ptr<_nvrtcProgram> ends(program, [this](nvrtcProgram p) { call_->DestroyProgram(&p); });
   const std::string target = (is_exact ? "-arch=sm_" : "-arch=compute_") + std::to_string(best);
-  const char* const options[] = {target.c_str(), "-std=c++17", "-w"};
-  if (const nvrtcResult failed = call_->CompileProgram(program, 3, options)) {
+  // Without textures and the like, of which no kernel here knows, a unit takes less time; old versions refuse that.
+  const char* const options[] = {target.c_str(), "-std=c++17", "-w", "-minimal"};
+  if (const nvrtcResult failed = call_->CompileProgram(program, call_->knows_minimal ? 4 : 3, options)) {
     const std::string log = functions::text_of(program, call_->GetProgramLogSize, call_->GetProgramLog);
     throw error(errc::invalid_argument, std::string("NVRTC refuses a kernel (") + call_->GetErrorString(failed) +
                                             "): " + detail::telling_line(log));

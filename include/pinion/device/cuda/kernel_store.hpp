@@ -72,6 +72,8 @@ class kernel_store {
 
   batch take_announced();
   void make(const batch& wanted, thread_pool* threads);
+  // Parts of about as much text, which tells how long each takes. Requires: there is a part, unless there is no entry.
+  static std::vector<batch> in_even_parts(batch all, std::size_t parts);
   bool load_from_disk(entries::value_type& one);
   void compile(const batch& unit);
   void load(const std::string& code, const batch& unit, bool from_disk);

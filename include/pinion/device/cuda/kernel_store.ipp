@@ -85,18 +85,30 @@ PINION_DECL void kernel_store::make(const batch& wanted, thread_pool* threads) {
     if (!load_from_disk(*one)) left.push_back(one);
   const std::size_t units =
       std::min<std::size_t>(left.size(), threads ? static_cast<std::size_t>(threads->threads()) + 1 : 1);
+  const std::vector<batch> all = in_even_parts(std::move(left), units);
   int gpu = 0;
   cudaGetDevice(&gpu);
   const auto compile_unit = [&](std::int64_t i) {
     const card::visit here(gpu);  // whichever thread it is
-    const auto at = [&](std::size_t u) { return left.begin() + static_cast<std::ptrdiff_t>(left.size() * u / units); };
-    const auto u = static_cast<std::size_t>(i);
-    compile({at(u), at(u + 1)});
+    compile(all[static_cast<std::size_t>(i)]);
   };
   if (units > 1)
     threads->for_each_chunk(static_cast<std::int64_t>(units), compile_unit);
   else if (units == 1)
     compile_unit(0);
+}
+
+PINION_DECL std::vector<kernel_store::batch> kernel_store::in_even_parts(batch all, std::size_t parts) {
+  const auto size = [](const entries::value_type* one) { return one->second.text.size(); };
+  std::stable_sort(all.begin(), all.end(), [&](auto* a, auto* b) { return size(a) > size(b); });
+  std::vector<batch> made(parts);
+  std::vector<std::size_t> sizes(parts);
+  for (auto* one : all) {
+    const auto least = std::min_element(sizes.begin(), sizes.end());
+    *least += size(one);
+    made[static_cast<std::size_t>(least - sizes.begin())].push_back(one);
+  }
+  return made;
 }
 
 PINION_DECL bool kernel_store::load_from_disk(entries::value_type& one) {
