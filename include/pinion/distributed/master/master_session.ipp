@@ -297,9 +297,9 @@ PINION_DECL pinion::plan master_session::narrowed(const pinion::plan& p, const r
   // Values with their sources and destinations.
   std::set<std::tuple<std::string, std::string_view, std::string_view>> all;
   const graph_view runs = what.in_place_of(replica());
-  const auto parts = runtime::cut_by_device(runs, what.placement, what.signature, 0, transfers_);
-  for (const auto& part : parts)
-    for (const auto& it : part.items)
+  const auto pieces = runtime::cut_by_device(runs, what.placement, what.signature, 0, transfers_);
+  for (const auto& piece : pieces)
+    for (const auto& it : piece.items)
       if (it.kind == runtime::part_item::receive && it.narrow)
         all.emplace(output_name(runs[it.node], it.index), runtime::source_of(it.key), runtime::destination_of(it.key));
   plan_figures figures = p.figures();
