@@ -113,8 +113,9 @@ TEST_CASE("pinion_server keeps the variables of its task from one life to the ne
     CHECK(first.result() == 0);
     CHECK_THAT(line_with(first, "keeps"), Catch::Contains("keeps 1 variables in " + folder.path("task")));
   }
-  const server_program second({"--cluster", any_port, "--keep", folder.path("task")});
-  CHECK(int(session{toward(second.target())}.run(v)) == 5);
+  process second = run_program(PINION_TEST_SERVER, {"--cluster", any_port, "--keep", folder.path("task")});
+  CHECK_THAT(second.line(), Catch::Contains("took 1 variables from " + folder.path("task")));
+  CHECK(int(session{toward(second.line())}.run(v)) == 5);
 }
 
 TEST_CASE("pinion_server sets the limits of its task") {

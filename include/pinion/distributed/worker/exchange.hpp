@@ -151,9 +151,11 @@ class exchange final : public value_carrier {
     std::atomic<std::uint64_t> held_{0}, due_{0};
   };
 
-  // Reads the value in a message for a run: one with long strings in a thread that may compute, any other on arrival.
-  template <class M>
-  std::unique_ptr<rpc::incoming> receive_value(const rpc::envelope& e, const run_id& run, fetched done);
+  // Reads the value in a message, which begins so, for a run: long strings in a thread that may compute, and any other
+  // value on arrival.
+  template <template <class> class Of>
+  std::unique_ptr<rpc::incoming> receive_value(const rpc::envelope& e, const Of<value_outline>& outline,
+                                               const run_id& run, fetched done);
   // Takes a value that waits here to be pulled; an empty one if it is not there.
   any_tensor take_offer(const run_id& run, const std::string& key);
   // The rendezvous of runs that were spoilt: their values are freed without the lock.

@@ -220,7 +220,7 @@ PINION_DECL void exchange::fetch(const run_id& run, const std::string& key, std:
     const auto found = outcome_of([&] {
       if (all) expect_one_of(*all, key, outline.value);
     });
-    if (found) return receive_value<pulled_value>(e, run, done);
+    if (found) return receive_value(e, outline, run, done);
     done(found.failure());
     return nullptr;
   };
@@ -228,14 +228,19 @@ PINION_DECL void exchange::fetch(const run_id& run, const std::string& key, std:
                              {.open = open, .failed = [done](const error& why) { done(why); }});
 }
 
-template <class M>
-std::unique_ptr<rpc::incoming> exchange::receive_value(const rpc::envelope& e, const run_id& run, fetched done) {
-  if (e.control.size() <= rpc::long_control) return rpc::receive<M>(e, [done](M&& m) { done(std::move(m.value)); });
-  return rpc::receive_sealed<M>(e, [this, run, done](rpc::sealed<M>&& mail) {
-    compute(run, [done, mail = std::make_shared<rpc::sealed<M>>(std::move(mail))] {
-      done(outcome_of([&] { return mail->open().value; }));
+template <template <class> class Of>
+std::unique_ptr<rpc::incoming> exchange::receive_value(const rpc::envelope& e, const Of<value_outline>& outline,
+                                                       const run_id& run, fetched done) {
+  if (outline.value.dtype == dtype::string && e.control.size() > rpc::long_control)
+    return rpc::receive_sealed<Of<any_tensor>>(e, [this, run, done](rpc::sealed<Of<any_tensor>>&& mail) {
+      compute(run, [done, mail = std::make_shared<rpc::sealed<Of<any_tensor>>>(std::move(mail))] {
+        done(outcome_of([&] { return mail->open().value; }));
+      });
     });
-  });
+  auto head = rpc::read_head<Of<described_value>>(e);
+  rpc::payload_rooms rooms;
+  any_tensor value = head.value.make(rooms);
+  return rpc::welcome_in(std::move(value), std::move(rooms), done);
 }
 
 PINION_DECL error exchange::too_much_offered(std::string_view to_task) const {
@@ -260,10 +265,10 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope&
   of_peer->hold(bytes);
   std::shared_ptr<void> credit(nullptr, [of_peer, bytes](void*) { of_peer->release(bytes); });
   if (!meet) return nullptr;  // its bytes are passed over
-  return receive_value<push_value>(
-      e, outline.run, [meet, key = std::move(outline.key), credit](outcome<any_tensor>&& value) {
-        value ? meet->arrive(key, {std::move(value).value(), credit}) : meet->abort(*value.failure());
-      });
+  return receive_value(e, outline, outline.run,
+                       [meet, key = std::move(outline.key), credit](outcome<any_tensor>&& value) {
+                         value ? meet->arrive(key, {std::move(value).value(), credit}) : meet->abort(*value.failure());
+                       });
 }
 
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::announced(const rpc::envelope& e, const rpc::guest_ref& from) {

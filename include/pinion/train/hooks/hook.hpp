@@ -21,8 +21,8 @@
 // The calls of a session are begin (once), after_create_session, then before_run and after_run for each step, and end.
 // In a recovery a new session is made and after_create_session is called again. A monitored session owns copies of its
 // hooks and calls them in its own thread, in the order of the list. An exception of a hook is an error of the step; a
-// step that fails calls no after_run. But where a hook has lost a task (unavailable, aborted) in its after_run, the step
-// stands: the other hooks are called, and the session recovers and returns the step's values.
+// step that fails calls no after_run. But where a hook has lost a task (unavailable, aborted) in its after_run, the
+// step stands: the other hooks are called, and the session recovers and returns the step's values.
 //
 // The hooks of the library:
 //
