@@ -175,15 +175,19 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
     if (self->clients_.count(id) > 0) self->note(peer, why);  // once for both lanes
     self->drop(id, why);
   };
-  lane = std::make_shared<connection>(
+  const auto made = std::make_shared<connection>(
       net_, std::move(stream), options_.traffic, options_.allowed,
       backlog_limit{.most = options_.bytes_waiting, .patience = options_.patience, .all = waiting_});
-  lane->start({.request = [this, who = c.who](const envelope& e,
-                                              responder answer) { return request(e, std::move(answer), who); },
-               .notice = [this, who = c.who](const envelope& e) { return service_.notice(e, who); },
-               .closed = closed,
-               .hold = [this, who = c.who](std::uint64_t bytes) { return hold(bytes, who); }});
-  if (sweeper_ && net_.now() + 2 * c.heartbeat < wake_) sweeper_->cancel();
+  lane = made;
+  const bool is_sooner = sweeper_ && net_.now() + 2 * c.heartbeat < wake_;
+  const guest_ref who = c.who;
+  // It may end at once, and take the client with it.
+  made->start(
+      {.request = [this, who](const envelope& e, responder answer) { return request(e, std::move(answer), who); },
+       .notice = [this, who](const envelope& e) { return service_.notice(e, who); },
+       .closed = closed,
+       .hold = [this, who](std::uint64_t bytes) { return hold(bytes, who); }});
+  if (is_sooner && !stopped_) sweeper_->cancel();
 }
 
 PINION_DECL std::unique_ptr<incoming> acceptor::request(const envelope& e, responder answer, const guest_ref& who) {
