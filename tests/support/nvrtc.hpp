@@ -24,6 +24,7 @@ inline std::optional<compiled_unit> compile_for_gpu(const std::string& text, con
   static void* const library = dlopen(PINION_TEST_NVRTC, RTLD_NOW | RTLD_LOCAL);
   if (!library) throw std::runtime_error(dlerror());
 #define PINION_NVRTC(name) const auto name = reinterpret_cast<decltype(&::name)>(dlsym(library, #name))
+  PINION_NVRTC(nvrtcVersion);
   PINION_NVRTC(nvrtcCreateProgram);
   PINION_NVRTC(nvrtcCompileProgram);
   PINION_NVRTC(nvrtcGetProgramLogSize);
@@ -43,7 +44,10 @@ inline std::optional<compiled_unit> compile_for_gpu(const std::string& text, con
     return all;
   };
   const std::string target = "-arch=" + architecture;
-  const std::vector<const char*> options{target.c_str(), "-std=c++17", "--ptxas-options=-v", "-w"};
+  std::vector<const char*> options{target.c_str(), "-std=c++17", "--ptxas-options=-v", "-w"};
+  int major = 0, minor = 0;
+  nvrtcVersion(&major, &minor);
+  if (major >= 13) options.push_back("-minimal");  // as the library does
   const bool good = nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data()) == NVRTC_SUCCESS;
   compiled_unit unit;
   unit.log = read(nvrtcGetProgramLogSize, nvrtcGetProgramLog);
