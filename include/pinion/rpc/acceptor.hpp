@@ -26,6 +26,11 @@ struct guest {
 };
 using guest_ref = std::shared_ptr<const guest>;
 
+// The host of an address "host:port".
+inline std::string host_of_address(const std::string& address) {
+  return address.substr(0, address.rfind(':'));
+}
+
 // The functions that answer requests and take notices. The acceptor calls them in the network's thread.
 struct service {
   std::function<std::unique_ptr<incoming>(const envelope&, responder, const guest_ref&)> request;

@@ -136,17 +136,9 @@ PINION_DECL awaitable<hello> acceptor::meet(std::unique_ptr<byte_stream>& stream
   co_return co_await receive_guest(*stream, me_, admits);
 }
 
-namespace detail {
-
-inline std::string host_of(const std::string& address) {
-  return address.substr(0, address.rfind(':'));
-}
-
-}  // namespace detail
-
 PINION_DECL void acceptor::expect_room(const hello& theirs, const std::string& peer) const {
   if (clients_.contains(theirs.channel)) return;  // its other lane
-  const std::string host = detail::host_of(peer);
+  const std::string host = host_of_address(peer);
   const auto at = clients_at_.find(host);
   const bool full = clients_.size() >= options_.clients;
   if (!full && (at == clients_at_.end() || at->second < (options_.clients + 1) / 2)) return;
@@ -165,7 +157,7 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
     c.who = std::make_shared<const guest>(
         guest{theirs.channel, theirs.from, theirs.incarnation, stream->peer(), theirs.address});
     c.heartbeat = theirs.heartbeat();
-    ++clients_at_[detail::host_of(c.who->address)];
+    ++clients_at_[host_of_address(c.who->address)];
     if (service_.came) service_.came(c.who);
   }
   auto& lane = c.lanes[theirs.lane == lane::control ? 1 : 0];
@@ -205,7 +197,7 @@ PINION_DECL void acceptor::drop(std::uint64_t id, const error& why) {
   if (at == clients_.end()) return;
   const client gone = std::move(at->second);
   clients_.erase(at);
-  const auto others = clients_at_.find(detail::host_of(gone.who->address));
+  const auto others = clients_at_.find(host_of_address(gone.who->address));
   if (--others->second == 0) clients_at_.erase(others);
   for (const auto& lane : gone.lanes)
     if (lane) lane->abandon(why);

@@ -167,8 +167,6 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // ---- limits, which hold for the sessions of other processes
 
   bool is_limited() const { return owner_.client != 0; }
-  // The host of the client.
-  std::string sender() const { return owner_.address.substr(0, owner_.address.rfind(':')); }
   void expect_room(std::size_t nodes, std::uint64_t memory) const;
   // Throws unless there is room for one more step of so much memory. Requires: mutex_ is held.
   void expect_room_for_step(std::uint64_t memory) const;
