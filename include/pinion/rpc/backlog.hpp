@@ -1,4 +1,4 @@
-// What waits for peers to take it, and how much of it may.
+// The bytes that wait for peers to take them, and the limits to them.
 #pragma once
 
 #include <algorithm>

@@ -17,8 +17,8 @@ namespace distributed {
 // safetensors file; it is renamed to FILE.taken once its values are in the task, so that no later life, after a crash
 // say, begins with them. It refers to the task. For one thread.
 //
-// What the constructor throws: not_found where the folder of the file is not there; failed_precondition for a file of
-// another task, or of a device that the task has not; those of files::safetensors_reader.
+// The constructor throws not_found where the folder of the file is not there, failed_precondition for a file of
+// another task, or of a device that the task has not, and the errors of files::safetensors_reader.
 class kept_variables {
  public:
   // An empty path: nothing is kept.

@@ -104,7 +104,7 @@ struct mapped {
   static constexpr static_program recorded = scalar::compose(
       own(), std::array<scalar::operand<static_program>, sizeof...(Operands)>{detail::as_operand<Operands>()...});
   static constexpr static_program executable = scalar::executable(recorded);
-  // What an adjoint goes through first where this ends in a cast between floating dtypes.
+  // The program through which an adjoint goes first where this one ends in a cast between floating dtypes.
   using cast_back = mapped<scalar::functor::identity, Result, Arithmetic, number_argument>;
 };
 

@@ -32,7 +32,7 @@ struct trace_event {
   // gave it to the stream.
   std::int64_t thread = 0;
   std::string fused = {};  // the scalar operations that became this one node: "add, exp, mul"; "" for other nodes
-  // Of a step that failed: the node at which it did has failed, and what was still under way then was cut off.
+  // In a step that failed, the node at which it did has failed, and what was still under way then was cut off.
   enum ended_t { well, failed, cut_off } ended = well;
   friend bool operator==(const trace_event&, const trace_event&) = default;
 };
