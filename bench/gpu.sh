@@ -52,6 +52,7 @@ table() {
 }
 
 mkdir -p "$out"
+take_kernels
 export CUDA_VISIBLE_DEVICES="${CUDA_VISIBLE_DEVICES:-0}"
 "${PYTHON:-python3}" -c "import torch; assert torch.cuda.is_available()" 2>/dev/null &&
   export PEER_TORCH_GPU="${PYTHON:-python3} bench/peers/torch_gpu_peer.py"

@@ -3,6 +3,7 @@
 // NVRTC and no GPU; loading the code into a GPU is left out.
 //
 //   gpu_compile [architecture, 90]
+//   gpu_compile --keep FOLDER [architecture]   fills a cache with the kernels of all that bench/gpu_training.cpp trains
 #include <filesystem>
 #include <set>
 #include <string>
@@ -14,6 +15,7 @@
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/device/cuda/code_cache.hpp>
 #include <pinion/device/cuda/compiler.hpp>
+#include <pinion/device/cuda/kernel_store.hpp>
 #include <pinion/op/elementwise/cuda_compiler.hpp>
 #include <pinion/op/elementwise/cuda_map_gradient.hpp>
 #include <pinion/op/elementwise/layout.hpp>
@@ -50,7 +52,7 @@ class text_list {
     n.op == "MapGrad" ? add_gradient(pn::op::with_results(all, results), space, inputs, results)
                       : add_map(all, space, inputs);
   }
-  const std::vector<std::string>& all() const { return all_; }
+  std::vector<pn::cuda::kernel_text> take() { return std::move(all_); }
 
  private:
   void add_map(const program& p, const pn::shape& space, std::vector<pn::shape> operands) {
@@ -72,18 +74,18 @@ class text_list {
   template <class Write>
   void add(Write write) {
     auto text = pn::op::detail::named_text(write);
-    if (names_.insert(text.name).second) all_.push_back(std::move(text.text));
+    if (names_.insert(text.name).second) all_.push_back(std::move(text));
   }
 
   std::set<std::string> names_;
-  std::vector<std::string> all_;
+  std::vector<pn::cuda::kernel_text> all_;
 };
 
-// The kernels of a step of the network, as it runs on a GPU.
-std::vector<std::string> texts_of_step() {
+// The kernels of a step of a network, as it runs on a GPU.
+std::vector<pn::cuda::kernel_text> texts_of_step(const std::vector<std::int64_t>& sizes) {
   pn::graph g;
   const auto use = g.as_default();
-  const bench::network net(bench::mnist_sizes);
+  const bench::network net(sizes);
   const pn::runtime::step_signature step{
       {net.images.endpoint(), net.labels.endpoint()}, {net.loss.endpoint()}, {net.train.id()}};
   std::vector<pn::device_info> devices;
@@ -107,64 +109,73 @@ std::vector<std::string> texts_of_step() {
     for (int k = 0; k < static_cast<int>(view[id].outputs.size()); ++k) results.push_back(read.contains({id, k}));
     texts.add_node(view[id], inputs, results);
   }
-  return texts.all();
+  return texts.take();
 }
 
-// Compiles kernels together, in so many units.
+// The starts of a program with these kernels.
 class start {
  public:
-  start(const std::vector<std::string>& texts, int architecture) : texts_(texts), architecture_(architecture) {
-    for (const auto& text : texts) keys_.push_back(pn::cuda::digest(text));
-  }
+  start(const std::vector<pn::cuda::kernel_text>& texts, int architecture)
+      : texts_(texts), major_(architecture / 10), minor_(architecture % 10) {}
 
-  std::string unit(std::size_t from, std::size_t to) const {
-    std::string text(pn::scalar::cuda_prelude());
-    for (std::size_t i = from; i < to; ++i) text += texts_[i];
-    return pn::cuda::compiler::of_this_program().compile(text, architecture_ / 10, architecture_ % 10);
+  // Into a folder.
+  void first(const std::string& folder, pn::thread_pool& threads) const {
+    pn::cuda::kernel_store store(major_, minor_, pn::cuda::code_cache(folder));
+    for (const auto& one : texts_) store.announce(one);
+    store.keep_announced(&threads);
   }
-  void together(pn::thread_pool& threads) const {
-    const auto units = std::min(texts_.size(), static_cast<std::size_t>(threads.threads()) + 1);
-    threads.for_each_chunk(static_cast<std::int64_t>(units), [&](std::int64_t u) {
-      const auto at = [&](std::int64_t i) { return texts_.size() * static_cast<std::size_t>(i) / units; };
-      unit(at(u), at(u + 1));
-    });
+  void next(const std::string& folder) const {
+    const pn::cuda::code_cache cache(folder);
+    const pn::cuda::kernel_store store(major_, minor_, cache);
+    for (const auto& one : texts_)
+      if (!cache.find(store.key_of(one.text), compiler_.version()))
+        throw std::runtime_error("the cache has lost a kernel");
   }
   void each_alone() const {
-    for (std::size_t i = 0; i < texts_.size(); ++i) unit(i, i + 1);
-  }
-  void keep(const pn::cuda::code_cache& cache) const { cache.keep(keys_, version_, unit(0, texts_.size())); }
-  void find(const pn::cuda::code_cache& cache) const {
-    for (const auto& key : keys_)
-      if (!cache.find(key, version_)) throw std::runtime_error("the cache has lost a kernel");
+    for (const auto& one : texts_)
+      compiler_.compile(std::string(pn::scalar::cuda_prelude()) + one.text, major_, minor_);
   }
 
  private:
-  const std::vector<std::string>& texts_;
-  const std::string& version_ = pn::cuda::compiler::of_this_program().version();
-  std::vector<std::string> keys_;
-  const int architecture_;
+  const pn::cuda::compiler& compiler_ = pn::cuda::compiler::of_this_program();
+  const std::vector<pn::cuda::kernel_text>& texts_;
+  const int major_, minor_;
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const auto& nvrtc = pn::cuda::compiler::of_this_program();
-  if (!nvrtc.is_there()) return fmt::print("There is no NVRTC here: {}.\n", nvrtc.problem()), 2;
-  const int architecture = argc > 1 ? std::atoi(argv[1]) : 90;
-  const auto texts = texts_of_step();
-  pn::thread_pool threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) - 1);
-  fmt::print("NVRTC {}, sm_{}, {} kernels, {} threads\n", nvrtc.version(), architecture, texts.size(),
-             threads.threads() + 1);
+void measure(int architecture, pn::thread_pool& threads) {
+  const auto texts = texts_of_step(bench::mnist_sizes);
+  fmt::print("NVRTC {}, sm_{}, {} kernels, {} threads\n", pn::cuda::compiler::of_this_program().version(), architecture,
+             texts.size(), threads.threads() + 1);
   const start of(texts, architecture);
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("pinion_gpu_compile.{}", ::getpid());
-  const pn::cuda::code_cache cache(folder.string());
-  of.keep(cache);
+  of.first(folder, threads);
   bench::contest c;
   const int alone = c.add("each alone", bench::wall_seconds, [&] { of.each_alone(); });
-  const int first = c.add("first start", bench::wall_seconds, [&] { of.together(threads); });
-  const int next = c.add("from the disk", bench::wall_seconds, [&] { of.find(cache); });
+  const int first = c.add("first start", bench::wall_seconds, [&] { of.first(folder, threads); });
+  const int next = c.add("from the disk", bench::wall_seconds, [&] { of.next(folder); });
   c.run(5);
   c.row("kernels of the MNIST step", first, alone, bench::at_most(.5));
   c.row("kernels of the MNIST step", next, alone, bench::at_most(.02));
   std::filesystem::remove_all(folder);
+}
+
+void keep(const std::string& folder, int architecture, pn::thread_pool& threads) {
+  auto texts = texts_of_step(bench::mnist_sizes);
+  for (auto& one : texts_of_step(bench::wide_sizes)) texts.push_back(std::move(one));
+  start(texts, architecture).first(folder, threads);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const auto& nvrtc = pn::cuda::compiler::of_this_program();
+  if (!nvrtc.is_there()) return fmt::print("There is no NVRTC here: {}.\n", nvrtc.problem()), 2;
+  const bool keeps = argc > 2 && std::string(argv[1]) == "--keep";
+  const char* const word = keeps ? argv[3] : argv[1];  // null behind the last one
+  const int architecture = word ? std::atoi(word) : 90;
+  pn::thread_pool threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) - 1);
+  keeps ? keep(argv[2], architecture, threads) : measure(architecture, threads);
+} catch (const std::exception& e) {
+  fmt::print(stderr, "{}\n", e.what());
+  return 1;
 }

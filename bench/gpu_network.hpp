@@ -10,6 +10,7 @@
 namespace bench {
 
 inline const std::vector<std::int64_t> mnist_sizes{784, 160, 160, 160, 160, 160, 10};
+inline const std::vector<std::int64_t> wide_sizes{4096, 4096, 4096, 4096, 10};
 
 // Its nodes stand under a guard of the first GPU, in the graph in use.
 struct network {

@@ -46,5 +46,5 @@ int main() {
   if (!bench::first_gpu()) return 2;
   compare("MNIST step", bench::mnist_sizes, 50);
   compare("MNIST step", bench::mnist_sizes, 512);
-  compare("4096-wide step", {4096, 4096, 4096, 4096, 10}, 512);
+  compare("4096-wide step", bench::wide_sizes, 512);
 }

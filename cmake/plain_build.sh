@@ -100,6 +100,12 @@ take_built() {
   for name in "$@"; do cp -u "built/$name" "$out/" 2>/dev/null || return; done
 }
 
+# take_kernels: has programs keep compiled kernels in $out, beside those of the archive.
+take_kernels() {
+  export PINION_CUDA_CACHE="$out/kernels"
+  [ ! -e built/kernels ] || cp -rn built/kernels "$out/"
+}
+
 # find_gpus: sets $gpus, a line for each GPU that the driver shows, and $arch to the compute capability of the first.
 find_gpus() {
   gpus="$(nvidia-smi --query-gpu=name,compute_cap,driver_version,memory.total --format=csv,noheader 2>/dev/null)" ||

@@ -10,9 +10,12 @@
 # alike, so that xz makes a quarter of what gzip makes of them. The archive is refused if it is larger than --most, 32
 # MiB unless said otherwise.
 #
+# --build also compiles, where NVRTC is, the kernels of the networks that bench/gpu.sh trains. --built packs them, and
+# programs find them on the disk at their first start.
+#
 # --run builds in FOLDER, build/gpu unless said otherwise, for the GPU that is there, and writes FOLDER/report.txt as
 # it goes: a section with its seconds for each test below, the most telling first. What does not begin within the
-# time limit is named as not run.
+# time limit is named as not run. Kernels that it compiles stay in FOLDER/kernels.
 # The exit status is 0 if all passed, 1 if something failed, and 2 on a machine without a GPU.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -91,6 +94,7 @@ pack_built() {
     cp "$built/$name" "$1/built/" || stop "$built does not have all programs: --build makes them"
   done
   strip "$1/built"/[cfgm]*
+  [ ! -e "$built/kernels" ] || cp -r "$built/kernels" "$1/built/"
 }
 
 # --- the programs ----------------------------------------------------------------------------------------------------
@@ -137,6 +141,9 @@ build_bench() {
   ls bench/gpu_*.cpp | compile || return
   for name in $(bench_programs); do link "$name" "bench/$name.cpp" || return; done
 }
+
+# keep_kernels: compiles those that are packed. No NVRTC, the status 2, is no failure.
+keep_kernels() { "$out/gpu_compile" --keep "$out/kernels" "$arch" || [ $? = 2 ]; }
 
 # programs NAME...: sees to it that they are there: from the archive, for this architecture, or built.
 programs() {
@@ -269,6 +276,7 @@ run() {
   find_gpus
   [ -n "$gpus" ] || { echo "There is no NVIDIA GPU here: nvidia-smi shows none." >&2 && exit 2; }
   mkdir -p "$out"
+  take_kernels
   local name failed=0
   set -m
   for name in ${only:-$sections}; do
@@ -285,7 +293,7 @@ case "$mode" in
     . cmake/plain_build.sh
     mkdir -p "$out"
     build_library && build_examples && build_cluster && build_rooms cuda_device cuda_kernels cuda_laws fake_cuda &&
-      build_bench && echo "$arch" >"$out/arch" ;;
+      build_bench && keep_kernels && echo "$arch" >"$out/arch" ;;
   run)
     . cmake/plain_build.sh
     run ;;

@@ -60,6 +60,21 @@ TEST_CASE_METHOD(store, "threads share the units of a batch") {
   CHECK(units().size() == 2);
 }
 
+TEST_CASE_METHOD(store,
+                 "announced kernels can be kept on the disk without being loaded, and the next program finds them") {
+  pn::thread_pool two(1);
+  auto kernels = fresh();
+  for (const char* name : {"left_1", "left_2", "left_3"}) kernels.announce(named(name));
+  kernels.keep_announced(&two);
+  CHECK(kernels.made().compiled == 0);
+  CHECK(units().size() == 2);
+  auto next = fresh();
+  CHECK(next.find(named("left_1"), nullptr) != nullptr);
+  CHECK(next.made().from_disk == 1);
+  kernels.announce(named("bad", "no C++"));
+  CHECK_THROWS_WITH(kernels.keep_announced(nullptr), Catch::Matchers::Contains("error"));
+}
+
 TEST_CASE_METHOD(store, "a folder in place of a file of the disk counts as a missing one") {
   CHECK(fresh().find(named("shadowed"), nullptr) != nullptr);
   for (const auto& unit : units()) {

@@ -43,6 +43,11 @@ class kernel_store {
   void announce(kernel_text text);
   // Makes all kernels that were announced, as find() does; it returns when they are made, refused or failed.
   void make_announced(thread_pool* threads);
+  // Compiles all kernels that were announced and keeps them on the disk, for a machine that has the GPU; no GPU is
+  // needed, and nothing is loaded. `threads` helps. Throws as compiler::compile does, for the first unit that fails.
+  void keep_announced(thread_pool* threads);
+  // The key of a kernel's text in the cache of the disk.
+  std::string key_of(const std::string& text) const;
   // The kernel, which it makes where it has to, and those announced with it. Waits for another thread that makes it.
   // `threads` helps; null: the caller alone. Null where there will be none: the compiler is missing, or it refuses the
   // text, or the driver refuses the code. `tell`, if there is one, is called with the reason of a refusal, for the
@@ -74,11 +79,14 @@ class kernel_store {
   void make(const batch& wanted, thread_pool* threads);
   // Parts of about as much text, which tells how long each takes. Requires: there is a part, unless there is no entry.
   static std::vector<batch> in_even_parts(batch all, std::size_t parts);
+  // Calls a function for each of the units that kernels are compiled in, beside each other.
+  static void in_units(batch all, thread_pool* threads, const std::function<void(const batch& unit)>& call);
   bool load_from_disk(entries::value_type& one);
   void compile(const batch& unit);
+  std::string code_of(const batch& unit) const;
+  void keep(const batch& unit, const std::string& code) const;
   void load(const std::string& code, const batch& unit, bool from_disk);
   void settle(entries::value_type& one, state is, CUkern_st* kernel, shared_error why_none);
-  std::string key_of(const std::string& text) const;
 
   const int major_, minor_;
   const code_cache cache_;

@@ -79,23 +79,38 @@ PINION_DECL kernel_store::batch kernel_store::take_announced() {
   return all;
 }
 
+PINION_DECL void kernel_store::keep_announced(thread_pool* threads) {
+  batch all;
+  {
+    std::lock_guard hold(mutex_);
+    for (auto& one : entries_)
+      if (one.second.is == state::announced) all.push_back(&one);
+  }
+  in_units(std::move(all), threads, [this](const batch& unit) { keep(unit, code_of(unit)); });
+}
+
 PINION_DECL void kernel_store::make(const batch& wanted, thread_pool* threads) {
   batch left;
   for (auto* one : wanted)
     if (!load_from_disk(*one)) left.push_back(one);
-  const std::size_t units =
-      std::min<std::size_t>(left.size(), threads ? static_cast<std::size_t>(threads->threads()) + 1 : 1);
-  const std::vector<batch> all = in_even_parts(std::move(left), units);
   int gpu = 0;
   cudaGetDevice(&gpu);
-  const auto compile_unit = [&](std::int64_t i) {
+  in_units(std::move(left), threads, [this, gpu](const batch& unit) {
     const card::visit here(gpu);  // whichever thread it is
-    compile(all[static_cast<std::size_t>(i)]);
-  };
+    compile(unit);
+  });
+}
+
+PINION_DECL void kernel_store::in_units(batch all, thread_pool* threads,
+                                        const std::function<void(const batch& unit)>& call) {
+  const std::size_t units =
+      std::min<std::size_t>(all.size(), threads ? static_cast<std::size_t>(threads->threads()) + 1 : 1);
+  const std::vector<batch> parts = in_even_parts(std::move(all), units);
   if (units > 1)
-    threads->for_each_chunk(static_cast<std::int64_t>(units), compile_unit);
+    threads->for_each_chunk(static_cast<std::int64_t>(units),
+                            [&](std::int64_t i) { call(parts[static_cast<std::size_t>(i)]); });
   else if (units == 1)
-    compile_unit(0);
+    call(parts[0]);
 }
 
 PINION_DECL std::vector<kernel_store::batch> kernel_store::in_even_parts(batch all, std::size_t parts) {
@@ -123,14 +138,9 @@ PINION_DECL bool kernel_store::load_from_disk(entries::value_type& one) {
 
 PINION_DECL void kernel_store::compile(const batch& unit) {
   try {
-    std::string text(scalar::cuda_prelude());
-    for (const auto* one : unit) text += one->second.text;
-    const compiler& by = compiler::of_this_program();
-    const std::string code = by.compile(text, major_, minor_);
+    const std::string code = code_of(unit);
     load(code, unit, false);
-    std::vector<std::string> keys;
-    for (const auto* one : unit) keys.push_back(key_of(one->second.text));
-    cache_.keep(keys, by.version(), code);
+    keep(unit, code);
   } catch (...) {
     const error why = current_error();
     // A text that is refused refuses its unit; what else goes wrong has nothing to do with texts.
@@ -142,6 +152,18 @@ PINION_DECL void kernel_store::compile(const batch& unit) {
     for (auto* one : unit)
       if (one->second.is == state::in_work) settle(*one, is, nullptr, std::make_shared<const error>(why));
   }
+}
+
+PINION_DECL std::string kernel_store::code_of(const batch& unit) const {
+  std::string text(scalar::cuda_prelude());
+  for (const auto* one : unit) text += one->second.text;
+  return compiler::of_this_program().compile(text, major_, minor_);
+}
+
+PINION_DECL void kernel_store::keep(const batch& unit, const std::string& code) const {
+  std::vector<std::string> keys;
+  for (const auto* one : unit) keys.push_back(key_of(one->second.text));
+  cache_.keep(keys, compiler::of_this_program().version(), code);
 }
 
 namespace detail {
