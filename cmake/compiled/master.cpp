@@ -2,6 +2,7 @@
 #include <pinion/base/config.hpp>
 #if PINION_HAS_DISTRIBUTED
 #include <pinion/distributed/client/remote_session.ipp>
+#include <pinion/distributed/client/remote_turns.ipp>
 #include <pinion/distributed/client/sessions.ipp>
 #include <pinion/distributed/client/stop_request.ipp>
 #include <pinion/distributed/master/deadlines.ipp>
@@ -11,5 +12,6 @@
 #include <pinion/distributed/master/master_session.ipp>
 #include <pinion/distributed/master/session_run.ipp>
 #include <pinion/distributed/master/session_step.ipp>
+#include <pinion/distributed/master/session_turns.ipp>
 #include <pinion/distributed/master/users.ipp>
 #endif

@@ -13,6 +13,7 @@
 #include <pinion/distributed/server/spare_memory.ipp>
 #include <pinion/distributed/server/task_server.ipp>
 #include <pinion/distributed/server/task_setup.ipp>
+#include <pinion/distributed/server/turn_requests.ipp>
 #include <pinion/distributed/worker/awaited_values.ipp>
 #include <pinion/distributed/worker/builders.ipp>
 #include <pinion/distributed/worker/early_values.ipp>

@@ -58,7 +58,7 @@ struct far_session {
     port.extend(std::move(more), {});
   }
   float step(const model_on& m) {
-    const auto made = port.prepare({{m.x.endpoint()}, {m.y.endpoint()}, {}}, {}, false);
+    const auto made = port.prepare({{m.x.endpoint()}, {m.y.endpoint()}, {}}, {}, {});
     return port.run(made.step, {m.row().untyped()}, false, {}).fetches.at(0).data<float>()[0];
   }
   float first_step(model_on& m) {

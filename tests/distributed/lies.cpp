@@ -51,6 +51,9 @@ own_session::own_session(liar& client) : session(client.ask<opened_session>(open
   told.add(all);
   step = client.ask<prepared_reply>(prepare_step{session, 0, signature(), false, 0}).step;
 }
+std::uint64_t own_session::step_in_turns(liar& client) const {
+  return client.ask<prepared_reply>(prepare_step{session, 0, signature(), false, 0, true}).step;
+}
 runtime::step_signature own_session::signature() const {
   return {{x.endpoint(), b.endpoint()}, {y.endpoint(), passed.endpoint()}, {}};
 }
@@ -102,12 +105,13 @@ template <class M>
 constexpr bool is_notice =
     std::is_same_v<M, cancel_run> || std::is_same_v<M, forget_session> || std::is_same_v<M, push_value> ||
     std::is_same_v<M, announce_value> || std::is_same_v<M, return_credit> || std::is_same_v<M, close_session> ||
-    std::is_same_v<M, cancel_runs>;
+    std::is_same_v<M, cancel_runs> || std::is_same_v<M, end_turns>;
 template <class M>
 constexpr bool is_of_task = M::method >= register_step::method&& M::method < open_session::method;
 template <class M>
-constexpr bool has_payload = std::is_same_v<M, push_value> || std::is_same_v<M, run_prepared> ||
-                             std::is_same_v<M, register_step> || std::is_same_v<M, extend_graph>;
+constexpr bool has_payload =
+    std::is_same_v<M, push_value> || std::is_same_v<M, run_prepared> || std::is_same_v<M, register_step> ||
+    std::is_same_v<M, extend_graph> || std::is_same_v<M, take_turn>;
 
 template <class M>
 M truth(scene&) {
@@ -193,6 +197,19 @@ plan_step truth(scene& s) {
 template <>
 run_prepared truth(scene& s) {
   return {s.own.session, s.own.step, 1000, own_session::feeds(), false};
+}
+template <>
+begin_turns truth(scene& s) {
+  return {s.own.session, s.own.step_in_turns(s.client), 1000};
+}
+template <>
+take_turn truth(scene& s) {
+  return {s.own.session,       s.client.ask<begun_turns>(truth<begin_turns>(s)).run, 1000, {0, 1}, {0, 1}, {},
+          own_session::feeds()};
+}
+template <>
+end_turns truth(scene& s) {
+  return {s.own.session, s.client.ask<begun_turns>(truth<begin_turns>(s)).run};
 }
 template <>
 list_request truth(scene& s) {
@@ -544,6 +561,45 @@ void lie_about_running(table& t) {
   of_feeds("booleans of 255", unreadable, [](auto& all) { all[1] = two_booleans(255); });
 }
 
+void lie_about_turns(table& t) {
+  lie_about_session<begin_turns>(t);
+  const codes not_there = std::set{errc::not_found};
+  t.about<begin_turns>("step", "one that is not there", not_there, [](begin_turns& b, scene&) { b.step = none; });
+  t.about<begin_turns>("step", "one that is run at once", wrong, [](begin_turns& b, scene& s) { b.step = s.own.step; });
+  t.about<begin_turns>("patience_ms", "all bits set", served, [](begin_turns& b, scene&) { b.patience_ms = huge; });
+  t.about<run_prepared>("step", "one that is run in turns", wrong,
+                        [](run_prepared& r, scene& s) { r.step = s.own.step_in_turns(s.client); });
+  lie_about_session<take_turn>(t);
+  const auto of = [&](const std::string& field, const std::string& what, const codes& answers,
+                      std::function<void(take_turn&)> change) {
+    t.about<take_turn>(field, what, answers, [change](take_turn& m, scene&) { change(m); });
+  };
+  of("run", "one that is not there", not_there, [](auto& m) { m.run = none; });
+  of("patience_ms", "all bits set", served, [](auto& m) { m.patience_ms = huge; });
+  of("feeds", "one that is not there", wrong, [](auto& m) { m.feeds[1] = huge; });
+  of("feeds", "one twice", wrong, [](auto& m) { m.feeds[1] = 0; });
+  of("feeds", "fewer than values", wrong, [](auto& m) { m.feeds.pop_back(); });
+  of("feeds", "100 000 of them", wrong, [](auto& m) { m.feeds.resize(100'000); });
+  of("values", "another dtype", wrong, [](auto& m) { m.values[0] = any_tensor(dtype::int32, {2}); });
+  of("values", "another shape", wrong, [](auto& m) { m.values[0] = any_tensor(dtype::float32, {1 << 20}); });
+  of("values", "one that is nothing", wrong, [](auto& m) { m.values[0] = {}; });
+  of("values", "booleans of 2", unreadable, [](auto& m) { m.values[1] = two_booleans(2); });
+  of("fetches", "one that is not there", wrong, [](auto& m) { m.fetches[0] = 2; });
+  of("fetches", "one twice", wrong, [](auto& m) { m.fetches[0] = 1; });
+  of("fetches", "one whose feed never comes", codes(std::set{errc::deadline_exceeded}), [](auto& m) {
+    m.feeds.clear(), m.values.clear();
+    m.patience_ms = 20;
+  });
+  of("targets", "one that is not there", wrong, [](auto& m) { m.targets = {0}; });
+  t.about<take_turn>("(turn)", "one that was taken", wrong,
+                     [](take_turn& m, scene& s) { s.client.ask<turn_taken>(m); });
+  t.about<take_turn>("(turn)", "of a run that was given up", not_there, [](take_turn& m, scene& s) {
+    s.client.tell(end_turns{m.session, m.run});
+  });
+  lie_about_session<end_turns>(t);
+  t.about<end_turns>("run", "one that is not there", ignored, [](end_turns& m, scene&) { m.run = none; });
+}
+
 void lie_about_the_rest(table& t) {
   t.about<open_session>("filters", "nonsense", any, [](open_session& o, scene&) { o.filters = {"/job:;;nonsense"}; });
   t.about<open_session>("filters", "100 000 of them", any,
@@ -572,6 +628,7 @@ const std::vector<lie>& lies() {
     lie_about_signature<prepare_step>(t);
     lie_about_signature<plan_step>(t);
     lie_about_running(t);
+    lie_about_turns(t);
     lie_about_the_rest(t);
     t.damaged<status_request>(), t.damaged<shutdown_request>(), t.damaged<libraries_request>();
     t.damaged<report_request>();
@@ -581,6 +638,7 @@ const std::vector<lie>& lies() {
     t.damaged<return_credit>(), t.damaged<open_session>(), t.damaged<extend_graph>(), t.damaged<prepare_step>();
     t.damaged<plan_step>(), t.damaged<run_prepared>(), t.damaged<list_request>(), t.damaged<close_session>();
     t.damaged<cancel_runs>(), t.damaged<reset_request>();
+    t.damaged<begin_turns>(), t.damaged<take_turn>(), t.damaged<end_turns>();
     return t;
   }();
   return all.rows();

@@ -10,6 +10,7 @@
 #include <pinion/device/pool_allocator.hpp>
 
 #include <distributed/forgery.hpp>
+#include <distributed/lies.hpp>
 #include <distributed/real_cluster.hpp>
 
 #include <support/passing_op.hpp>
@@ -197,6 +198,25 @@ TEST_CASE("L1: one client has a limited number of runs, and so have all") {
   CHECK(first.goes_on("runs"));
   second.cancel();
   CHECK(honest(local.victim()).run() == 3);
+}
+
+TEST_CASE("L1: a run in turns counts as long as its client keeps it, also when all of it has run") {
+  two_workers local(limited({.runs = 2}));
+  liar client(local.victim());
+  own_session own(client);
+  const auto begin = [&, step = own.step_in_turns(client)] {
+    return client.ask<distributed::begun_turns>(distributed::begin_turns{own.session, step, 0}).run;
+  };
+  const std::uint64_t one = begin(), two = begin();
+  client.ask<distributed::turn_taken>(
+      distributed::take_turn{own.session, two, 0, {0, 1}, {0, 1}, {}, own_session::feeds()});
+  CHECK(refused_by(caught([&] { begin(); }), "runs)"));
+  client.tell(distributed::end_turns{own.session, two});
+  CHECK(soon([&] { return outcome_of(begin).ok(); }));
+  CHECK(client
+            .ask<distributed::turn_taken>(
+                distributed::take_turn{own.session, one, 0, {0, 1}, {0}, {}, own_session::feeds()})
+            .fetches.size() == 1);
 }
 
 TEST_CASE("L1: the runs of other tasks count among those of all") {

@@ -27,7 +27,7 @@
 namespace pinion { inline namespace v0 { namespace runtime {
 
 // A session of this process. Owned by pinion::session; refers to the graph, which must outlive it. Thread-safe.
-class direct_session final : public session_backend, public takes_turns {
+class direct_session final : public session_backend {
  public:
   direct_session(const session_options& options, graph& g);
   ~direct_session() override { close({}); }

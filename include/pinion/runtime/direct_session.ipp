@@ -15,7 +15,6 @@
 #include <pinion/runtime/direct_session.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/step/segment.hpp>
-#include <pinion/runtime/step/turns.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -382,8 +381,9 @@ PINION_DECL optimized_step direct_session::improved(const step_signature& signat
 
 PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::ready(graph_view g, const optimized_step& what,
                                                                               bool in_turns) {
-  auto parts = cut_by_device(g, what.placement, what.signature, 0, {.receive_ahead = options_.receive_ahead});
-  if (in_turns) take_turns(parts, what.signature);
+  auto parts = cut_by_device(g, what.placement, what.signature, 0,
+                             {.receive_ahead = options_.receive_ahead, .tell_targets = in_turns});
+  if (in_turns) local_turns::take_turns(parts, what.signature);
   return std::make_shared<ready_step>(std::move(parts), g, task_, *kernels_, bodies_);
 }
 

@@ -15,6 +15,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/run_in_turns.hpp>
+#include <pinion/runtime/step/partition.hpp>
 #include <pinion/runtime/step/rendezvous.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -26,6 +27,9 @@ class local_turns final : public run_in_turns, public std::enable_shared_from_th
   // `number` is that of the step; `limit` is how long one turn may wait, 0: without a limit.
   local_turns(std::shared_ptr<compiled_step> step, std::int64_t number, std::chrono::milliseconds limit)
       : step_(std::move(step)), limit_(limit), state_(meet_, number) {}
+
+  // Makes a step that was cut with tell_targets one for such runs.
+  static void take_turns(std::vector<partition>& parts, const step_signature& s);
 
   // Runs what needs no feed. `ended` is called once, in any thread, when the step has ended.
   void begin(std::function<void()> ended);

@@ -9,6 +9,17 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
+namespace detail {
+
+// The place of the ends of such a run, in the keys of its rendezvous.
+constexpr std::string_view at_caller = "the caller";
+
+}  // namespace detail
+
+PINION_DECL void local_turns::take_turns(std::vector<partition>& parts, const step_signature& s) {
+  runtime::take_turns(parts, s, detail::at_caller);
+}
+
 // The values that one turn waits for. Each is written by one callback, before that counts down.
 struct local_turns::arrivals {
   explicit arrivals(std::size_t n) : left(static_cast<int>(n)), all(n) {}
@@ -24,14 +35,14 @@ PINION_DECL void local_turns::begin(std::function<void()> ended) {
 }
 
 PINION_DECL void local_turns::feed(std::size_t number, any_tensor value) {
-  meet_.send(feed_key(number), std::move(value));
+  meet_.send(feed_key(number, detail::at_caller), std::move(value));
 }
 
 PINION_DECL std::vector<any_tensor> local_turns::await(std::span<const std::size_t> fetches,
                                                        std::span<const std::size_t> targets) {
   std::vector<std::string> keys;
-  for (const std::size_t n : fetches) keys.push_back(fetch_key(n));
-  for (const std::size_t n : targets) keys.push_back(target_key(n));
+  for (const std::size_t n : fetches) keys.push_back(fetch_key(n, detail::at_caller));
+  for (const std::size_t n : targets) keys.push_back(target_key(n, detail::at_caller));
   const auto come = receive(keys);
   if (!come->left.wait(deadline())) {
     state_.fail(

@@ -30,8 +30,10 @@ namespace pinion { inline namespace v0 {
 // Errors: pn::error. A turn that asks for what cannot be is refused with invalid_argument, changes nothing, and another
 // may follow: an end that was not named, one that was fed or fetched in an earlier turn, a value that does not fit, a
 // fetch whose feeds were not all fed. A failure of a node fails the run, and every later turn throws it again; so does
-// a turn that takes longer than the session's operation_timeout, which each turn has for itself. Throws unimplemented
-// for a session on a cluster.
+// a turn that takes longer than the session's operation_timeout, which each turn has for itself.
+//
+// On a cluster a turn is one exchange of messages with the session's target, and a lost task fails the run, as it fails
+// a step; a run is never begun again.
 class partial_run {
  public:
   // Begins the run: compiles the step, or finds it compiled, and runs what needs no feed. Throws what session::run()

@@ -156,13 +156,7 @@ PINION_DECL partial_run::partial_run(session& s, const std::vector<any_expr>& fe
   for (const operation& o : targets) runtime::check_owner(o, &g), add(signature.targets, o.id());
   s.checked(signature);
   in_->list_ends(g);
-  auto* const backend = dynamic_cast<runtime::takes_turns*>(&s.backend());
-  if (!backend)
-    throw error(errc::unimplemented,
-                "a partial run is for a session of one process, and this one is on a cluster, where a step is fed and "
-                "fetched in one turn")
-        .called_at(to_string(where));
-  in_->run = backend->begin_in_turns(signature);
+  in_->run = s.backend().begin_in_turns(signature);
 }
 
 PINION_DECL partial_run::partial_run(partial_run&&) noexcept = default;

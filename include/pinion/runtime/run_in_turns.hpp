@@ -1,14 +1,12 @@
-// A run of a step that is fed and fetched in turns, and the backends that have such runs.
+// A run of a step that is fed and fetched in turns.
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
-#include <pinion/runtime/step/signature.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -27,17 +25,6 @@ class run_in_turns {
   virtual void expect_well() const = 0;
   // Ends the run with an error. Waits for nothing.
   virtual void fail(const error& why) = 0;
-};
-
-// A backend that has such runs.
-class takes_turns {
- public:
-  // Begins a run of a step, which it compiles, or finds compiled. Throws failed_precondition if the session is closed.
-  // The run ends when all has run, or with the first failure; close() and cancel_steps() of the session fail it.
-  virtual std::shared_ptr<run_in_turns> begin_in_turns(const step_signature& signature) = 0;
-
- protected:
-  ~takes_turns() = default;
 };
 
 }}}  // namespace pinion::v0::runtime

@@ -38,13 +38,21 @@ class session_port {
  public:
   virtual ~session_port() = default;
   virtual void extend(graph_delta delta, patience until) = 0;
-  virtual prepared_reply prepare(const runtime::step_signature& signature, const call_limits& limits, bool lines) = 0;
+  virtual prepared_reply prepare(const runtime::step_signature& signature, const call_limits& limits,
+                                 prepare_options how) = 0;
   virtual pinion::plan plan(const runtime::step_signature& signature, const call_limits& limits) = 0;
   virtual run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) = 0;
+  // Runs in turns: each goes by the number that begin_turns() returns.
+  virtual std::uint64_t begin_turns(std::uint64_t step, patience until) = 0;
+  virtual std::vector<any_tensor> take_turn(std::uint64_t run, turn t, patience until) = 0;
+  virtual void end_turns(std::uint64_t run) = 0;  // waits for nothing
   virtual std::vector<device_info> devices(const call_limits& limits) = 0;
   virtual void cancel_steps(const error& why) = 0;
   virtual void close() = 0;
 };
+
+// Throws data_loss unless the values are of the types that were fetched: a master may send anything.
+void expect_fetches(const std::vector<output_type>& fetched, const std::vector<any_tensor>& values);
 
 // Writes each notice as a line of the log.
 void warn(const std::vector<std::string>& notices);
@@ -56,24 +64,33 @@ class local_port final : public session_port {
       : net_(m->network()), session_(m->open(std::move(settings))), master_(m) {}
 
   void extend(graph_delta delta, patience) override { session_->extend(std::move(delta), 0); }
-  prepared_reply prepare(const runtime::step_signature& s, const call_limits& limits, bool lines) override;
+  prepared_reply prepare(const runtime::step_signature& s, const call_limits& limits, prepare_options how) override;
   pinion::plan plan(const runtime::step_signature& s, const call_limits& limits) override {
     return session_->plan(s, limits);
   }
   std::vector<device_info> devices(const call_limits& limits) override { return session_->devices(limits); }
   run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) override;
+  std::uint64_t begin_turns(std::uint64_t step, patience until) override;
+  std::vector<any_tensor> take_turn(std::uint64_t run, turn t, patience until) override;
+  void end_turns(std::uint64_t run) override;
   void cancel_steps(const error& why) override { session_->cancel_steps(why); }
   void close() override;
 
  private:
-  // Shared with the run, which may still go on when its caller has given up.
-  struct pending_run {
+  // The result of a run or of a turn, which may still go on when its caller has given up.
+  template <class Result>
+  struct pending {
     countdown ended;
-    std::optional<run_result> result;
+    std::optional<Result> result;
+
+    void end(Result r) {
+      result = std::move(r);
+      ended.count_down();
+    }
   };
-  // Waits for the end of a run, but no longer than a grace period after its deadline or after the session was closed,
-  // since a kernel may not end.
-  void await(pending_run& run, patience until) const;
+  // Waits for that, but no longer than a grace period after its deadline or after the session was closed, since a
+  // kernel may not end.
+  void await(countdown& ended, patience until) const;
   static error stuck(errc code, const std::string& what);
   static constexpr std::chrono::seconds grace{2};
 
@@ -89,10 +106,13 @@ class wire_port final : public session_port {
             session_settings settings, patience startup, std::function<void()> check);
 
   void extend(graph_delta delta, patience until) override;
-  prepared_reply prepare(const runtime::step_signature& s, const call_limits& limits, bool lines) override;
+  prepared_reply prepare(const runtime::step_signature& s, const call_limits& limits, prepare_options how) override;
   pinion::plan plan(const runtime::step_signature& s, const call_limits& limits) override;
   std::vector<device_info> devices(const call_limits& limits) override;
   run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) override;
+  std::uint64_t begin_turns(std::uint64_t step, patience until) override;
+  std::vector<any_tensor> take_turn(std::uint64_t run, turn t, patience until) override;
+  void end_turns(std::uint64_t run) override;
   void cancel_steps(const error& why) override;
   void close() override;
 
@@ -150,6 +170,8 @@ class remote_session final : public runtime::session_backend {
   void run(runtime::prepared_step& step, std::span<any_tensor> feeds, std::span<any_tensor> results,
            step_trace* trace) override;
 
+  std::shared_ptr<runtime::run_in_turns> begin_in_turns(const runtime::step_signature& signature) override;
+
   pinion::measured_costs measured_costs() override;
   memory_use memory() override;
   std::pair<any_tensor, std::string> to_device(const any_tensor&, const device_spec& where) override;
@@ -169,11 +191,13 @@ class remote_session final : public runtime::session_backend {
     std::shared_ptr<remote_step> step;  // guarded by the session's mutex_
   };
 
-  std::shared_ptr<step_place> place_of(const runtime::step_signature& signature);
+  using step_table = std::unordered_map<runtime::step_signature, std::shared_ptr<step_place>, runtime::signature_hash>;
+
+  // The step of a table, which is made if it is not there.
+  std::shared_ptr<remote_step> prepared(step_table& in, const runtime::step_signature& signature);
+  std::shared_ptr<step_place> place_of(step_table& in, const runtime::step_signature& signature);
   std::shared_ptr<remote_step> step_in(const step_place& place) const;
-  std::shared_ptr<remote_step> make_step(step_place& place, const runtime::step_signature& signature);
-  // Throws data_loss unless the values are those that the step fetches: a master may send anything.
-  static void expect_fetches(const remote_step& step, const std::vector<any_tensor>& values);
+  std::shared_ptr<remote_step> make_step(step_place& place, const runtime::step_signature& signature, bool in_turns);
 
   // The limits that the options set, and the deadline of work that begins now.
   call_limits limits() const;
@@ -207,7 +231,7 @@ class remote_session final : public runtime::session_backend {
   source_location closed_at_;
   cancellations cancellations_;
   std::shared_ptr<session_port> port_;
-  std::unordered_map<runtime::step_signature, std::shared_ptr<step_place>, runtime::signature_hash> steps_;
+  step_table steps_, in_turns_;
 };
 
 // Asks a master to reset its cluster, and waits for it.

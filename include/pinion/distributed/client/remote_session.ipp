@@ -5,6 +5,7 @@
 
 #include <pinion/base/log.hpp>
 #include <pinion/distributed/client/remote_session.hpp>
+#include <pinion/distributed/client/remote_turns.hpp>
 #include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/rpc/security.hpp>
 
@@ -26,20 +27,37 @@ PINION_DECL void warn(const std::vector<std::string>& notices) {
 }
 
 PINION_DECL prepared_reply local_port::prepare(const runtime::step_signature& s, const call_limits& limits,
-                                               bool lines) {
-  return session_->prepare(s, limits, lines);
+                                               prepare_options how) {
+  return session_->prepare(s, limits, how);
 }
 
 PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
   if (!session_->is_fresh(step)) session_->refresh(step, until);
-  const auto pending = std::make_shared<pending_run>();
-  session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread, [pending](run_result ran) {
-    pending->result = std::move(ran);
-    pending->ended.count_down();
-  });
-  await(*pending, until);
+  const auto running = std::make_shared<pending<run_result>>();
+  session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread,
+                [running](run_result ran) { running->end(std::move(ran)); });
+  await(running->ended, until);
   warn(session_->take_notices());
-  return std::move(*pending->result);
+  return std::move(*running->result);
+}
+
+PINION_DECL std::uint64_t local_port::begin_turns(std::uint64_t step, patience until) {
+  if (!session_->is_fresh(step)) session_->refresh(step, until);
+  return session_->begin_turns(step, nullptr);
+}
+
+PINION_DECL std::vector<any_tensor> local_port::take_turn(std::uint64_t run, turn t, patience until) {
+  using values = outcome<std::vector<any_tensor>>;
+  const auto taking = std::make_shared<pending<values>>();
+  session_->turns(run)->take(std::move(t), until, nullptr,
+                             [taking](values fetched) { taking->end(std::move(fetched)); });
+  await(taking->ended, until);
+  warn(session_->take_notices());
+  return std::move(*taking->result).value();
+}
+
+PINION_DECL void local_port::end_turns(std::uint64_t run) {
+  if (const auto m = master_.lock()) m->end_turns(session_->handle(), run);
 }
 
 PINION_DECL void local_port::close() {
@@ -47,10 +65,10 @@ PINION_DECL void local_port::close() {
     if (const auto session = m->close(session_->handle(), runtime::closed_meanwhile())) session->let_go();
 }
 
-PINION_DECL void local_port::await(pending_run& run, patience until) const {
-  if (run.ended.done()) return;
+PINION_DECL void local_port::await(countdown& ended, patience until) const {
+  if (ended.done()) return;
   std::optional<time_point> closed;
-  while (!net_.wait(run.ended, net_.now() + std::chrono::milliseconds(100))) {
+  while (!net_.wait(ended, net_.now() + std::chrono::milliseconds(100))) {
     const auto now = net_.now();
     if (until && now > *until + grace) throw stuck(errc::deadline_exceeded, operation_limit);
     if (!closed && !session_->is_open()) closed = now;
@@ -80,8 +98,9 @@ PINION_DECL void wire_port::extend(graph_delta delta, patience until) {
   ask<nothing>(extend_graph{session_, std::move(delta)}, until);
 }
 
-PINION_DECL prepared_reply wire_port::prepare(const runtime::step_signature& s, const call_limits& limits, bool lines) {
-  const prepare_step request{session_, to_ms(limits.operation), s, lines, to_ms(limits.startup)};
+PINION_DECL prepared_reply wire_port::prepare(const runtime::step_signature& s, const call_limits& limits,
+                                              prepare_options how) {
+  const prepare_step request{session_, to_ms(limits.operation), s, how.lines, to_ms(limits.startup), how.in_turns};
   return ask<prepared_reply>(request, until_both(limits));
 }
 
@@ -99,6 +118,23 @@ PINION_DECL run_result wire_port::run(std::uint64_t step, std::vector<any_tensor
   auto reply = ask<run_reply>(run_prepared{session_, step, left(until), std::move(feeds), trace}, until);
   warn(reply.notices);
   return {std::move(reply.fetches), std::move(reply.trace), std::move(reply.failure)};
+}
+
+PINION_DECL std::uint64_t wire_port::begin_turns(std::uint64_t step, patience until) {
+  return ask<begun_turns>(distributed::begin_turns{session_, step, left(until)}, until).run;
+}
+
+PINION_DECL std::vector<any_tensor> wire_port::take_turn(std::uint64_t run, turn t, patience until) {
+  auto reply = ask<turn_taken>(distributed::take_turn{session_, run, left(until), std::move(t.feeds),
+                                                      std::move(t.fetches), std::move(t.targets), std::move(t.values)},
+                               until);
+  warn(reply.notices);
+  return std::move(reply.fetches);
+}
+
+PINION_DECL void wire_port::end_turns(std::uint64_t run) {
+  to_.way->notify(rpc::lane::data, distributed::end_turns::method, rpc::encode(distributed::end_turns{session_, run}),
+                  rpc::connection::urgency::now);
 }
 
 PINION_DECL void wire_port::cancel_steps(const error& why) {
@@ -158,22 +194,36 @@ PINION_DECL remote_session::remote_session(const session_options& options, graph
 
 PINION_DECL std::shared_ptr<runtime::prepared_step> remote_session::prepare(const runtime::step_signature& signature) {
   const users::one call(calls_);
+  return prepared(steps_, signature);
+}
+
+PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::prepared(
+    step_table& in, const runtime::step_signature& signature) {
   expect_open();
-  const auto place = place_of(signature);
+  const auto place = place_of(in, signature);
   if (auto known = step_in(*place)) return known;
   const int before = cancellations_.count();
-  const auto made = make_step(*place, signature);
+  const auto made = make_step(*place, signature, &in == &in_turns_);
   cancellations_.expect_no_more_than(before);  // the step that waits for this one was cancelled with those that run
   return made;
 }
 
+PINION_DECL std::shared_ptr<runtime::run_in_turns> remote_session::begin_in_turns(
+    const runtime::step_signature& signature) {
+  const users::one call(calls_);
+  const auto step = prepared(in_turns_, signature);
+  const auto open = port();
+  const std::uint64_t number = open->begin_turns(step->number, deadline());
+  return std::make_shared<remote_turns>(net_, open, number, step->fetched, calls_, limits().operation);
+}
+
 PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::make_step(
-    step_place& place, const runtime::step_signature& signature) {
+    step_place& place, const runtime::step_signature& signature, bool in_turns) {
   std::lock_guard one_makes_it(place.making);
   if (auto known = step_in(place)) return known;
   ship();
-  const bool lines = options_.log_device_placement;
-  const auto reply = port()->prepare(signature, limits(), lines);
+  const prepare_options how{options_.log_device_placement, in_turns};
+  const auto reply = port()->prepare(signature, limits(), how);
   for (const auto& line : reply.placed) log_placement(options_, line);
   std::vector<output_type> fetched;
   for (const graph_view g(graph_); const output& o : signature.fetches) fetched.push_back(g.type_of(o));
@@ -195,17 +245,17 @@ PINION_DECL void remote_session::run(runtime::prepared_step& step, std::span<any
     trace->failure = got.failure ? got.failure->what() : "";
   }
   outcome<>(got.failure).value();
-  expect_fetches(known, got.fetches);
+  expect_fetches(known.fetched, got.fetches);
   std::move(got.fetches.begin(), got.fetches.end(), results.begin());
 }
 
-PINION_DECL void remote_session::expect_fetches(const remote_step& step, const std::vector<any_tensor>& values) {
-  if (values.size() != step.fetched.size())
+PINION_DECL void expect_fetches(const std::vector<output_type>& fetched, const std::vector<any_tensor>& values) {
+  if (values.size() != fetched.size())
     throw error(errc::data_loss, "the master sent " + std::to_string(values.size()) +
-                                     " results of a step that fetches " + std::to_string(step.fetched.size()));
+                                     " results of a step that fetches " + std::to_string(fetched.size()));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const any_tensor& is = values[i];
-    const output_type& type = step.fetched[i];
+    const output_type& type = fetched[i];
     if (!is.empty() && is.dtype() == type.dtype && fits(is.shape(), type.shape)) continue;
     throw error(errc::data_loss,
                 "the master sent " +
@@ -266,9 +316,9 @@ PINION_DECL void remote_session::close(source_location where) {
 }
 
 PINION_DECL std::shared_ptr<remote_session::step_place> remote_session::place_of(
-    const runtime::step_signature& signature) {
+    step_table& in, const runtime::step_signature& signature) {
   std::lock_guard hold(mutex_);
-  auto& place = steps_[signature];
+  auto& place = in[signature];
   if (!place) place = std::make_shared<step_place>();
   return place;
 }

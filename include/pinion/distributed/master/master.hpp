@@ -26,7 +26,9 @@ class master {
   std::shared_ptr<master_session> find(std::uint64_t handle) const;
   // Returns a session only to the client that opened it, since others may guess its number.
   std::shared_ptr<master_session> find(std::uint64_t handle, std::uint64_t client) const;
+  // These two ignore a session that is not there.
   void cancel_steps(std::uint64_t handle, const error& why);
+  void end_turns(std::uint64_t handle, std::uint64_t run);
   // Tells of the sessions, the oldest first.
   std::vector<session_report> sessions() const;
   // Counts the steps of all sessions so far.
@@ -48,6 +50,7 @@ class master {
 
  private:
   void expect_running() const;
+  std::shared_ptr<master_session> find_or_null(std::uint64_t handle) const;
   // Throws unless there is room for one more session of a client in another process. Requires: the lock is held.
   void expect_room(std::uint64_t client) const;
   error unknown() const;

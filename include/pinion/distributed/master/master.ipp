@@ -38,11 +38,15 @@ PINION_DECL void master::expect_room(std::uint64_t client) const {
                                               " sessions of all clients (server_config.limits.sessions_of_all)");
 }
 
-PINION_DECL std::shared_ptr<master_session> master::find(std::uint64_t handle) const {
+PINION_DECL std::shared_ptr<master_session> master::find_or_null(std::uint64_t handle) const {
   std::lock_guard hold(mutex_);
   const auto at = sessions_.find(handle);
-  if (at == sessions_.end()) throw unknown();
-  return at->second;
+  return at == sessions_.end() ? nullptr : at->second;
+}
+
+PINION_DECL std::shared_ptr<master_session> master::find(std::uint64_t handle) const {
+  if (auto found = find_or_null(handle)) return found;
+  throw unknown();
 }
 
 PINION_DECL std::shared_ptr<master_session> master::find(std::uint64_t handle, std::uint64_t client) const {
@@ -52,12 +56,11 @@ PINION_DECL std::shared_ptr<master_session> master::find(std::uint64_t handle, s
 }
 
 PINION_DECL void master::cancel_steps(std::uint64_t handle, const error& why) {
-  std::shared_ptr<master_session> s;
-  {
-    std::lock_guard hold(mutex_);
-    if (const auto at = sessions_.find(handle); at != sessions_.end()) s = at->second;
-  }
-  if (s) s->cancel_steps(why);
+  if (const auto s = find_or_null(handle)) s->cancel_steps(why);
+}
+
+PINION_DECL void master::end_turns(std::uint64_t handle, std::uint64_t run) {
+  if (const auto s = find_or_null(handle)) s->end_turns(run);
 }
 
 PINION_DECL std::vector<session_report> master::sessions() const {

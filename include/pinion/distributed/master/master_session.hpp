@@ -14,6 +14,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/master/known_tasks.hpp>
 #include <pinion/distributed/master/session_run.hpp>
+#include <pinion/distributed/master/session_turns.hpp>
 #include <pinion/distributed/wire/cancellations.hpp>
 #include <pinion/distributed/worker/step_counts.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
@@ -62,8 +63,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // Adds the nodes of a delta that is known by its fingerprint, since it came before, behind the same beginning.
   // Returns false, and adds nothing, if it is not known.
   bool extend_known(const fingerprint& delta);
-  // Places, cuts and ships a step. With `lines`, the reply says where each newly placed node went.
-  prepared_reply prepare(const runtime::step_signature& signature, const call_limits& limits, bool lines);
+  // Places, cuts and ships a step.
+  prepared_reply prepare(const runtime::step_signature& signature, const call_limits& limits, prepare_options how);
   pinion::plan plan(const runtime::step_signature& signature, const call_limits& limits);
   std::vector<device_info> devices(const call_limits& limits);
 
@@ -81,6 +82,12 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // Runs a step; `done` is called once, in any thread.
   void run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where,
            run_ended done);
+
+  // Begins a run in turns of a step that was prepared for it, and returns its number. `counted` is kept until the run
+  // is forgotten, with end_turns() or with the session.
+  std::uint64_t begin_turns(std::uint64_t number, session_turns::share counted);
+  std::shared_ptr<session_turns> turns(std::uint64_t number) const;
+  void end_turns(std::uint64_t number);
 
   // Returns notices for the session's users about the state it uses. Each is returned once.
   std::vector<std::string> take_notices();
@@ -103,7 +110,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   graph_view replica() const;
   // The step that runs, which prepare() cuts and plan() explains.
   runtime::optimized_step improved(const runtime::step_signature& signature, const placement& placed) const;
-  session_step cut(const runtime::optimized_step& what);
+  session_step cut(const runtime::optimized_step& what, bool in_turns);
   // Tells in a plan which values go as bfloat16, and how many bytes they then have.
   pinion::plan narrowed(const pinion::plan& p, const runtime::optimized_step& what) const;
   // Places a step and returns the result of `make`, which is called with the lock held. It waits, without the lock, for
@@ -158,7 +165,9 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // ---- running
 
   std::shared_ptr<session_run> enter(std::uint64_t number, const std::vector<any_tensor>& feeds, const run_ended& done);
-  // Requires: mutex_ is held.
+  // Requires, for these two: mutex_ is held.
+  std::shared_ptr<session_run> enter(std::uint64_t run, const std::shared_ptr<const session_step>& step,
+                                     const run_ended& done);
   std::shared_ptr<session_step> find(std::uint64_t number) const;
   template <class Value>
   static void check_feeds(const session_step& s, std::span<const Value> feeds);
@@ -198,6 +207,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::vector<std::string> notices_;
   std::map<std::uint64_t, std::shared_ptr<session_step>> steps_;
   std::map<std::uint64_t, std::shared_ptr<session_run>> running_;
+  std::map<std::uint64_t, std::shared_ptr<session_turns>> turns_;  // each refers to this until close()
   cancellations cancellations_;
   step_counts counts_;
 

@@ -120,13 +120,13 @@ PINION_DECL void master_session::give_back(std::uint64_t memory) {
 }
 
 PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature& signature, const call_limits& limits,
-                                                   bool lines) {
+                                                   prepare_options how) {
   const users::one using_server(in_use_);
   prepared_reply reply;
   const auto step = placed(signature, after(s_.net, limits.startup), [&](const placement& where) {
     const auto fresh = placed_.run(signature);
-    if (lines) reply.placed = placement_lines(replica(), where, fresh);
-    return std::make_shared<session_step>(cut(improved(signature, where)));
+    if (how.lines) reply.placed = placement_lines(replica(), where, fresh);
+    return std::make_shared<session_step>(cut(improved(signature, where), how.in_turns));
   });
   reply.step = step->number;
   const std::uint64_t memory = step->memory();
@@ -199,6 +199,36 @@ PINION_DECL void master_session::run(std::uint64_t number, std::vector<any_tenso
   entered.value()->begin(std::move(feeds), trace, until, where);
 }
 
+PINION_DECL std::uint64_t master_session::begin_turns(std::uint64_t number, session_turns::share counted) {
+  const users::one using_server(in_use_);
+  std::unique_lock hold(mutex_);
+  expect_open_held();
+  const auto step = find(number);
+  if (!step->is_in_turns()) throw error(errc::invalid_argument, "the step is not one that is run in turns");
+  const std::uint64_t run = ++last_run_;
+  const auto turns = std::make_shared<session_turns>(s_, step, run_id{name(), run}, std::move(counted));
+  turns_.emplace(run, turns);
+  const auto entered = enter(run, step, [turns](const run_result& how) { turns->ended(how); });
+  hold.unlock();
+  turns->begin(entered);
+  return run;
+}
+
+PINION_DECL std::shared_ptr<session_turns> master_session::turns(std::uint64_t number) const {
+  std::lock_guard hold(mutex_);
+  expect_open_held();
+  const auto at = turns_.find(number);
+  if (at == turns_.end()) throw error(errc::not_found, "the session has no such run in turns");
+  return at->second;
+}
+
+PINION_DECL void master_session::end_turns(std::uint64_t number) {
+  std::unique_lock hold(mutex_);
+  const auto over = turns_.extract(number);
+  hold.unlock();
+  if (over) over.mapped()->fail(error(errc::cancelled, "the partial run was given up before all of it had run"));
+}
+
 PINION_DECL std::vector<std::string> master_session::take_notices() {
   std::lock_guard hold(mutex_);
   return std::exchange(notices_, {});
@@ -216,11 +246,13 @@ PINION_DECL void master_session::cancel_steps(const error& why) {
 
 PINION_DECL void master_session::close(const error& why) {
   std::map<std::uint64_t, std::shared_ptr<session_run>> running;
+  decltype(turns_) forgotten;  // without the lock
   {
     std::lock_guard hold(mutex_);
     if (closed_) return;
     closed_ = why;
     running = running_;
+    forgotten.swap(turns_);
   }
   for (const auto& [number, r] : running) {
     r->fail(why);
@@ -287,10 +319,12 @@ PINION_DECL runtime::optimized_step master_session::improved(const runtime::step
   return runtime::optimize(replica(), placed, signature);
 }
 
-PINION_DECL session_step master_session::cut(const runtime::optimized_step& what) {
+PINION_DECL session_step master_session::cut(const runtime::optimized_step& what, bool in_turns) {
+  runtime::transfer_rules transfers = transfers_;
+  transfers.tell_targets = in_turns;
   return cut_by_task(
       what.in_place_of(replica()), what.placement, what.signature, s_.name, name(), next_step_++,
-      [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_, transfers_);
+      [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_, transfers);
 }
 
 PINION_DECL pinion::plan master_session::narrowed(const pinion::plan& p, const runtime::optimized_step& what) const {
@@ -363,7 +397,12 @@ PINION_DECL std::shared_ptr<session_run> master_session::enter(std::uint64_t num
   expect_open_held();
   const auto step = find(number);
   check_feeds(*step, std::span<const any_tensor>(feeds));
-  const std::uint64_t run = ++last_run_;
+  return enter(++last_run_, step, done);
+}
+
+PINION_DECL std::shared_ptr<session_run> master_session::enter(std::uint64_t run,
+                                                               const std::shared_ptr<const session_step>& step,
+                                                               const run_ended& done) {
   const auto leave = [self = shared_from_this(), run](const shared_error& failure) {
     const time_point now = self->s_.net.now();
     self->counts_.ended(!failure, now);
@@ -395,39 +434,16 @@ PINION_DECL void master_session::expect_feeds(std::uint64_t number, std::span<co
 
 PINION_DECL void master_session::expect_feeds(std::uint64_t number, std::uint64_t bytes) const {
   std::lock_guard hold(mutex_);
-  const auto step = find(number);
-  std::uint64_t most = 0;
-  for (const output_type& type : step->feed_types) {
-    if (!type.shape.known()) return;  // of any size
-    most += static_cast<std::uint64_t>(type.bytes());
-  }
-  if (bytes > most)
-    throw error(errc::invalid_argument,
-                "the step takes feeds of " + std::to_string(most) + " bytes, not of " + std::to_string(bytes));
+  find(number)->expect_feeds_of(bytes);
 }
-
-namespace detail {
-
-inline bool is_one_of(const any_tensor& t, const output_type& type) {
-  return !t.empty() && t.dtype() == type.dtype && fits(t.shape(), type.shape);
-}
-inline bool is_one_of(const described_value& v, const output_type& type) {
-  return v.there && v.dtype == type.dtype && fits(v.shape, type.shape);
-}
-
-}  // namespace detail
 
 template <class Value>
 void master_session::check_feeds(const session_step& s, std::span<const Value> feeds) {
+  if (s.is_in_turns()) throw error(errc::invalid_argument, "the step is one that is run in turns");
   if (feeds.size() != s.feed_types.size())
     throw error(errc::invalid_argument, "the step takes " + std::to_string(s.feed_types.size()) + " feeds, not " +
                                             std::to_string(feeds.size()));
-  for (std::size_t i = 0; i < feeds.size(); ++i) {
-    const auto& want = s.feed_types[i];
-    if (!detail::is_one_of(feeds[i], want))
-      throw error(errc::invalid_argument, "feed " + std::to_string(i) + " is not " +
-                                              std::string(to_string(want.dtype)) + " " + to_string(want.shape));
-  }
+  for (std::size_t i = 0; i < feeds.size(); ++i) s.expect_feed(i, feeds[i]);
 }
 
 }}}  // namespace pinion::v0::distributed

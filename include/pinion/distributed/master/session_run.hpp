@@ -39,6 +39,8 @@ class session_run : public std::enable_shared_from_this<session_run> {
   void begin(std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where);
 
   void fail(const error& why);
+  // Fails it since a deadline has come, and says who was waited for; `what` did not end in time.
+  void fail_late(const std::string& what);
   // Ends the wait for traces of other tasks, if there is one.
   void want_no_traces();
 
@@ -60,7 +62,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
   void watch(time_point until);
   // Asks the tasks that have not ended their parts how far they are, some time before it is too late.
   void ask_for_progress();
-  error too_late() const;
+  error too_late(const std::string& what) const;
   // The state of a task that has not ended its part, as messages show it. Requires: the lock is held.
   std::string state_of(const std::string& task) const;
 

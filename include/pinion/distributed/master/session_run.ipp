@@ -34,7 +34,8 @@ PINION_DECL void session_run::begin(std::vector<any_tensor> feeds, bool trace, p
                               self->ended_at(task, std::move(ended));
                             });
   if (!step_->part_of(s_.name)) return ended_here(run_result());
-  s_.here.run(request, {.client = client_}, std::move(feeds), step_->signature.fetches.size(), where,
+  const std::size_t fetches = step_->is_in_turns() ? 0 : step_->signature.fetches.size();
+  s_.here.run(request, {.client = client_}, std::move(feeds), fetches, where,
               [self = shared_from_this()](run_result part) {
                 if (auto notices = self->s_.here.take_notices(self->id_.session); !notices.empty())
                   self->tell_(std::move(notices));
@@ -52,6 +53,10 @@ PINION_DECL void session_run::fail(const error& why) {
   }
   cancel(why);
   finish_if_over();
+}
+
+PINION_DECL void session_run::fail_late(const std::string& what) {
+  fail(too_late(what));
 }
 
 PINION_DECL void session_run::want_no_traces() {
@@ -118,7 +123,7 @@ PINION_DECL bool session_run::waits_for_nobody() const {
 PINION_DECL void session_run::watch(time_point until) {
   const rpc::duration in = until - s_.net.now(), for_answers = std::min<rpc::duration>(in / 4, std::chrono::seconds(1));
   call_at(until - for_answers, [](session_run& r) { r.ask_for_progress(); });
-  call_at(until, [](session_run& r) { r.fail(r.too_late()); });
+  call_at(until, [](session_run& r) { r.fail_late("the step"); });
 }
 
 PINION_DECL void session_run::call_at(time_point when, void (*what)(session_run&)) {
@@ -142,14 +147,14 @@ PINION_DECL void session_run::ask_for_progress() {
                               });
 }
 
-PINION_DECL error session_run::too_late() const {
+PINION_DECL error session_run::too_late(const std::string& what) const {
   std::string waits;
   if (const auto key = s_.here.waits_for(id_); !key.empty())
     waits = ": waiting for " + std::string(runtime::value_of(key)) + " from " +
             std::string(task_of_device(runtime::source_of(key)));
   std::lock_guard hold(mutex_);
   for (const auto& task : left_) waits += (waits.empty() ? ": " : "; ") + state_of(task);
-  error e(errc::deadline_exceeded, std::string("the step did not end within ") + operation_limit + waits);
+  error e(errc::deadline_exceeded, what + " did not end within " + operation_limit + waits);
   if (!left_.empty()) e.in_task(*left_.begin());
   return e;
 }

@@ -104,6 +104,8 @@ class task_server {
   opened tell_libraries(const delivery& d);
   opened reset_cluster(const delivery& d);
   opened run(const delivery& d);
+  opened begin_in_turns(const delivery& d);
+  opened take_one_turn(const delivery& d);
 
   opened notice(const delivery& d);
   opened take_value(const delivery& d);
@@ -113,6 +115,7 @@ class task_server {
   opened forget(const delivery& d);
   opened cancel_session(const delivery& d);
   opened close(const delivery& d);
+  opened forget_turns(const delivery& d);
 
   void came(const rpc::guest_ref& who) {
     if (elastic_ && !who->name.empty() && !who->reached_at.empty()) peers_.learn(who->name, who->reached_at);
@@ -297,4 +300,5 @@ class task_server {
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/server/graph_requests.ipp>
 #include <pinion/distributed/server/task_server.ipp>
+#include <pinion/distributed/server/turn_requests.ipp>
 #endif

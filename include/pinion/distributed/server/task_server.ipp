@@ -133,6 +133,8 @@ PINION_DECL task_server::opened task_server::request(const delivery& d) {
       {list_request::method, &task_server::list_devices},
       {reset_request::method, &task_server::reset_cluster},
       {run_prepared::method, &task_server::run, true, true},
+      {begin_turns::method, &task_server::begin_in_turns},
+      {take_turn::method, &task_server::take_one_turn, true, true},
   };
   if (const entry* const known = find(requests, d.envelope)) return (this->*known->handle)(d);
   d.answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(d.envelope.method)));
@@ -220,7 +222,7 @@ PINION_DECL task_server::opened task_server::open(const delivery& d) {
 PINION_DECL task_server::opened task_server::prepare(const delivery& d) {
   return waiting<prepare_step>(d, [this, from = d.guest](prepare_step&& p) {
     return master_->find(p.session, from->channel)
-        ->prepare(p.signature, {from_ms(p.startup_ms), from_ms(p.patience_ms)}, p.lines);
+        ->prepare(p.signature, {from_ms(p.startup_ms), from_ms(p.patience_ms)}, {p.lines, p.in_turns});
   });
 }
 
@@ -297,6 +299,7 @@ PINION_DECL task_server::opened task_server::notice(const delivery& d) {
       {forget_session::method, &task_server::forget},
       {cancel_runs::method, &task_server::cancel_session},
       {close_session::method, &task_server::close},
+      {end_turns::method, &task_server::forget_turns},
   };
   if (const entry* const known = find(notices, d.envelope)) return (this->*known->handle)(d);
   throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(d.envelope.method));

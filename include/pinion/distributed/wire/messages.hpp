@@ -216,7 +216,8 @@ struct prepare_step {
   runtime::step_signature signature;
   bool lines = false;            // should the reply hold a line for each newly placed node?
   std::uint64_t startup_ms = 0;  // limit of the wait for the step's tasks, after which patience_ms begins
-  PINION_MESSAGE(31, session, patience_ms, signature, lines, startup_ms)
+  bool in_turns = false;         // is the step one that is fed and fetched in turns?
+  PINION_MESSAGE(31, session, patience_ms, signature, lines, startup_ms, in_turns)
 };
 struct prepared_reply {
   std::uint64_t step = 0;
@@ -251,6 +252,35 @@ struct run_reply {
   step_trace trace = {};
   shared_error failure = {};  // as in part_ended
   PINION_MESSAGE(33, fetches, notices, trace, failure)
+};
+// Begins a run in turns of a prepared step, and is answered with its number.
+struct begin_turns {
+  std::uint64_t session = 0, step = 0;
+  std::uint64_t patience_ms = 0;
+  PINION_MESSAGE(40, session, step, patience_ms)
+};
+struct begun_turns {
+  std::uint64_t run = 0;
+  PINION_MESSAGE(40, run)
+};
+// Takes a turn: feeds values, and asks for fetches and targets, all by their numbers in the signature of the step. The
+// reply comes when they are there.
+struct take_turn {
+  std::uint64_t session = 0, run = 0;
+  std::uint64_t patience_ms = 0;
+  std::vector<std::uint64_t> feeds, fetches, targets;
+  std::vector<any_tensor> values;
+  PINION_MESSAGE(41, session, run, patience_ms, feeds, fetches, targets, values)
+};
+struct turn_taken {
+  std::vector<any_tensor> fetches;
+  std::vector<std::string> notices;
+  PINION_MESSAGE(41, fetches, notices)
+};
+// Forgets a run in turns, and cancels what of it has not run.
+struct end_turns {
+  std::uint64_t session = 0, run = 0;
+  PINION_MESSAGE(42, session, run)
 };
 // Asks the master for the devices that a session may use.
 struct list_request {
@@ -313,7 +343,12 @@ using reset_request = about_containers<36>;
   X(list_reply)                \
   X(close_session)             \
   X(cancel_runs)               \
-  X(reset_request)
+  X(reset_request)             \
+  X(begin_turns)               \
+  X(begun_turns)               \
+  X(take_turn)                 \
+  X(turn_taken)                \
+  X(end_turns)
 #if PINION_HEADER_ONLY
 #define PINION_HELD_MESSAGE(M)
 #else

@@ -76,6 +76,11 @@ class exchange final : public value_carrier {
   std::shared_ptr<remote_rendezvous> begin(const run_id& run, incarnations of_peers,
                                            std::function<void(const error&)> failed,
                                            std::shared_ptr<const awaited_values> awaited = nullptr);
+  // The rendezvous of a run. Requires: the run is not over; it need not have begun.
+  std::shared_ptr<remote_rendezvous> meeting_of(const run_id& run) {
+    std::lock_guard hold(mutex_);
+    return expected(run).meet;
+  }
   // Ends a run in this task. The values it announced stay until they are pulled, or until forget().
   void end(const run_id& run);
   // Forgets a run that is over on every task, or was cancelled, with the values it announced.

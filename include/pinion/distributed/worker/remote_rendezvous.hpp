@@ -52,7 +52,10 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
 
   // Says that what receivers do with their values takes some microseconds, so that they may do it in any thread. Before
   // the first receive().
-  void is_light() { light_ = true; }
+  void is_light() {
+    std::lock_guard hold(mutex_);
+    light_ = true;
+  }
 
   void send(const std::string& key, handed_over value) override;
 
@@ -65,7 +68,7 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
   void arrive(const std::string& key, arrival a);
   void announce(const std::string& key, const std::string& by);
 
-  // Returns a key that a receiver waits for, or "".
+  // Returns a key that a receiver waits for, if there is one a key of a value from another task, or "".
   std::string missing() const;
 
  private:

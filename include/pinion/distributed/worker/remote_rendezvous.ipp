@@ -1,6 +1,8 @@
 // Bodies of <pinion/distributed/worker/remote_rendezvous.hpp>.
 #pragma once
 
+#include <algorithm>
+
 #include <pinion/distributed/worker/remote_rendezvous.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
 
@@ -58,14 +60,16 @@ PINION_DECL void remote_rendezvous::abort(const error& why) {
 
 PINION_DECL void remote_rendezvous::arrive(const std::string& key, arrival a) {
   receiver waiting;
+  bool light = false;
   {
     std::lock_guard hold(mutex_);
     if (failure_) return;
     waiting = take_receiver(key);
     if (!waiting) arrived_.emplace(key, std::move(a));
+    light = light_;
   }
   if (!waiting) return;
-  if (light_) return waiting(handed_over{std::move(a.value)});
+  if (light) return waiting(handed_over{std::move(a.value)});
   carrier_.compute(run_, [waiting = std::move(waiting), value = std::move(a.value)] { waiting(handed_over(value)); });
 }
 
@@ -84,7 +88,11 @@ PINION_DECL void remote_rendezvous::announce(const std::string& key, const std::
 
 PINION_DECL std::string remote_rendezvous::missing() const {
   std::lock_guard hold(mutex_);
-  return receivers_.empty() ? std::string() : receivers_.begin()->first;
+  if (receivers_.empty()) return "";
+  const auto afar = std::find_if(receivers_.begin(), receivers_.end(), [this](const auto& one) {
+    return task_of_device(runtime::source_of(one.first)) != task_;
+  });
+  return (afar == receivers_.end() ? receivers_.begin() : afar)->first;
 }
 
 PINION_DECL rendezvous::receiver remote_rendezvous::take_receiver(const std::string& key) {

@@ -22,11 +22,13 @@ struct partition {
 struct transfer_rules {
   std::int64_t receive_ahead = 0;  // bytes that a device receives ahead of their readers, see receive_late; 0: no limit
   bool narrow = false;             // do floats cross from task to task as bfloat16?
+  bool tell_targets = false;       // is `home` told when each target is done? See take_turns().
 };
 
 // Cuts a step into partitions. Its fetches live on device `home`, and so do its feeds unless the signature names
-// another device. A value goes at most once to each other device; a control edge that crosses becomes a value without
-// bytes. Time and memory grow with nodes, edges and crossing values.
+// another device. With tell_targets the home also has a fetch without a value for each target, numbered behind the
+// others. A value goes at most once to each other device; a control edge that crosses becomes a value without bytes.
+// Time and memory grow with nodes, edges and crossing values.
 std::vector<partition> cut_by_device(graph_view g, const placement& placed, const step_signature& s, int home,
                                      const transfer_rules& transfers = {});
 

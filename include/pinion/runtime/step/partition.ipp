@@ -22,12 +22,13 @@ namespace detail {
 
 class partitioner {
  public:
-  partitioner(graph_view g, const placement& p, const step_signature& s, int home, bool narrow)
+  partitioner(graph_view g, const placement& p, const step_signature& s, int home, const transfer_rules& how)
       : g_(g),
         placed_(p),
         s_(s),
         home_(home),
-        narrow_(narrow),
+        narrow_(how.narrow),
+        tell_targets_(how.tell_targets),
         parts_(p.devices().size()),
         where_(static_cast<std::size_t>(g.size())) {}
 
@@ -45,6 +46,7 @@ class partitioner {
       item.inputs.push_back(value_on(home_, s_.fetches[i]));
       add(home_, std::move(item));
     }
+    if (tell_targets_) tell_targets();
     std::vector<partition> result;
     for (auto& part : parts_)
       if (!part.items.empty()) result.push_back(std::move(part));
@@ -97,6 +99,15 @@ class partitioner {
     note_waits(n, id);
     const int index = add(device, std::move(item));  // before where() is set: add() may move the items
     where(id) = {device, index};
+  }
+
+  void tell_targets() {
+    auto number = static_cast<int>(s_.fetches.size());
+    for (const node_id target : s_.targets) {
+      part_item item{.kind = part_item::fetch, .node = target, .index = number++};
+      item.after.push_back(done_on(home_, target));
+      add(home_, std::move(item));
+    }
   }
 
   // True for a node that may wait for other steps: it works on a resource, runs bodies, or is of the program's own.
@@ -188,7 +199,7 @@ class partitioner {
   const placement& placed_;
   const step_signature& s_;
   int home_;
-  bool narrow_;
+  bool narrow_, tell_targets_;
   std::vector<partition> parts_;  // one per device
   std::vector<place> where_;      // one per node
   std::map<std::pair<node_id, int>, place> fed_;
@@ -200,7 +211,7 @@ class partitioner {
 
 PINION_DECL std::vector<partition> cut_by_device(graph_view g, const placement& placed, const step_signature& s,
                                                  int home, const transfer_rules& transfers) {
-  auto parts = detail::partitioner(g, placed, s, home, transfers.narrow).run();
+  auto parts = detail::partitioner(g, placed, s, home, transfers).run();
   for (partition& part : parts) receive_late(part.items, g, transfers.receive_ahead);
   return parts;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <pinion/base/config.hpp>
@@ -10,14 +11,14 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// The keys of the ends of such a step, by their numbers in its signature.
-std::string feed_key(std::size_t number);
-std::string fetch_key(std::size_t number);
-std::string target_key(std::size_t number);
+// The keys of the ends of such a step, by their numbers in its signature; `at` is where the ends are.
+std::string feed_key(std::size_t number, std::string_view at);
+std::string fetch_key(std::size_t number, std::string_view at);
+std::string target_key(std::size_t number, std::string_view at);
 
-// Makes receives of the feeds of a step that was cut, and sends of its fetches; and has each target send a signal when
-// it is done. Requires: the feeds lie on the host.
-void take_turns(std::vector<partition>& parts, const step_signature& s);
+// Makes receives of the feeds of a step that was cut, and sends of its fetches; that of a target sends a signal.
+// Requires: the step was cut with tell_targets, and the feeds lie on the host.
+void take_turns(std::vector<partition>& parts, const step_signature& s, std::string_view at);
 
 }}}  // namespace pinion::v0::runtime
 

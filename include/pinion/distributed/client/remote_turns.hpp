@@ -1,0 +1,55 @@
+// A run in turns at a master, seen from its client.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/distributed/client/remote_session.hpp>
+#include <pinion/runtime/run_in_turns.hpp>
+
+namespace pinion { inline namespace v0 { namespace distributed {
+
+// Values that are fed wait here for the turn that brings them to the master. It may outlive its session, whose port it
+// then finds gone. Thread-safe.
+class remote_turns final : public runtime::run_in_turns {
+ public:
+  // `fetched` are the types of the step's fetches, `calls` those of the session, and `limit` is that of a turn.
+  remote_turns(std::shared_ptr<rpc::network> net, const std::shared_ptr<session_port>& port, std::uint64_t number,
+               std::vector<output_type> fetched, std::shared_ptr<users> calls, std::optional<rpc::duration> limit)
+      : net_(std::move(net)),
+        port_(port),
+        number_(number),
+        fetched_(std::move(fetched)),
+        calls_(std::move(calls)),
+        limit_(limit) {}
+
+  void feed(std::size_t number, any_tensor value) override;
+  std::vector<any_tensor> await(std::span<const std::size_t> fetches, std::span<const std::size_t> targets) override;
+  void expect_well() const override;
+  void fail(const error& why) override;
+
+ private:
+  turn next_turn(std::span<const std::size_t> fetches, std::span<const std::size_t> targets);
+  std::vector<output_type> types_of(std::span<const std::size_t> fetches) const;
+
+  const std::shared_ptr<rpc::network> net_;
+  const std::weak_ptr<session_port> port_;
+  const std::uint64_t number_;
+  const std::vector<output_type> fetched_;
+  const std::shared_ptr<users> calls_;
+  const std::optional<rpc::duration> limit_;
+
+  mutable std::mutex mutex_;
+  turn fed_;              // what the next turn feeds
+  shared_error failure_;  // that the master has told, or with which the run was given up
+};
+
+}}}  // namespace pinion::v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/client/remote_turns.ipp>
+#endif
