@@ -111,9 +111,66 @@ TEST_CASE("a value crosses once to each device, and a control edge as a value wi
         "device 1\n"
         "  0 receive x:0\n"
         "  1 compute b <0:0 <0:0\n"
-        "  2 compute c <0:0 <1:0\n"
-        "  3 send b:done after 1\n"
-        "  4 send c:0 <2:0\n");
+        "  2 send b:done after 1\n"
+        "  3 compute c <0:0 <1:0\n"
+        "  4 send c:0 <3:0\n");
+}
+
+TEST_CASE("one transfer tells of all that a node waits for on another device, and of no node twice") {
+  own_graph f;
+  operation a, b, c, both, again, first, other;
+  {
+    const device on{"/cpu:1"};
+    a = no_op("a"), b = no_op("b"), c = no_op("c");
+  }
+  {
+    const device on{"/cpu:0"};
+    both = group({a, b}, "both"), again = group({a, b}, "again"), first = group({a}, "first");
+    other = group({b, c}, "other");
+  }
+  CHECK(text(f.g, cut(f.g, {{}, {}, {both.id(), again.id(), first.id(), other.id()}})) ==
+        "device 0\n"
+        "  0 receive all before both:done\n"
+        "  1 compute both after 0\n"
+        "  2 compute again after 0\n"
+        "  3 receive a:done\n"
+        "  4 compute first after 3\n"
+        "  5 receive b:done\n"
+        "  6 receive c:done\n"
+        "  7 compute other after 5 after 6\n"
+        "device 1\n"
+        "  0 compute a\n"
+        "  1 send a:done after 0\n"
+        "  2 compute b\n"
+        "  3 send all before both:done after 0 after 2\n"
+        "  4 send b:done after 2\n"
+        "  5 compute c\n"
+        "  6 send c:done after 5\n");
+}
+
+TEST_CASE("a host sends a value before it goes on to what the value does not need") {
+  own_graph f;
+  expr<float> a, b;
+  {
+    const device on{"/cpu:1"};
+    a = identity(constant(1.f, "x"), "a"), b = identity(a, "b");
+  }
+  const device on{"/cpu:0"};
+  auto c = identity(b, "c"), d = identity(a, "d");
+  CHECK(text(f.g, cut(f.g, {{}, {c.endpoint(), d.endpoint()}, {}})) ==
+        "device 0\n"
+        "  0 receive b:0\n"
+        "  1 compute c <0:0\n"
+        "  2 receive a:0\n"
+        "  3 compute d <2:0\n"
+        "  4 fetch c <1:0\n"
+        "  5 fetch d <3:0\n"
+        "device 1\n"
+        "  0 compute x\n"
+        "  1 compute a <0:0\n"
+        "  2 send a:0 <1:0\n"
+        "  3 compute b <1:0\n"
+        "  4 send b:0 <3:0\n");
 }
 
 TEST_CASE("the two ends of a transfer have one key, which names value, source and destination") {
@@ -173,9 +230,9 @@ TEST_CASE("a fed value is sent from where feeds live, though its producer runs e
   CHECK(text(f.g, cut(f.g, {{x.endpoint(), y.endpoint()}, {z.endpoint()}, {y.id()}})) ==
         "device 0\n"
         "  0 feed x\n"
-        "  1 feed y\n"
-        "  2 send x:0 <0:0\n"
-        "  3 send y:0 <1:0\n"
+        "  1 send x:0 <0:0\n"
+        "  2 feed y\n"
+        "  3 send y:0 <2:0\n"
         "  4 receive z:0\n"
         "  5 fetch z <4:0\n"
         "device 1\n"

@@ -106,6 +106,16 @@ TEST_CASE("the step is counted once the variables are updated") {
   CHECK(m.g[updates.control_inputs[0]].op == "ApplyGradientDescent");
 }
 
+TEST_CASE("what leads from the updates to the count stands with the global step") {
+  linear m;
+  auto step = tr::get_or_create_global_step();
+  const device elsewhere{"/job:worker/task:3"};
+  auto train = tr::gradient_descent{{}}.minimize(m.loss, {.global_step = step});
+  const auto& amount = m.g[m.g[train.id()].inputs.at(1).node];
+  const auto& updates = m.g[amount.control_inputs.at(0)];
+  for (const node& n : {amount, updates}) CHECK(n.colocation == std::vector<std::string>{"global_step"});
+}
+
 // ---- which variables
 
 TEST_CASE("only the variables asked for are trained") {

@@ -27,8 +27,8 @@ struct transfer_rules {
 
 // Cuts a step into partitions. Its fetches live on device `home`, and so do its feeds unless the signature names
 // another device. With tell_targets the home also has a fetch without a value for each target, numbered behind the
-// others. A value goes at most once to each other device; a control edge that crosses becomes a value without bytes.
-// Time and memory grow with nodes, edges and crossing values.
+// others. A value goes at most once to each other device, from a host as soon as it is there; the control edges of a
+// node that cross become values without bytes. Time and memory grow with nodes, edges and crossing values.
 std::vector<partition> cut_by_device(graph_view g, const placement& placed, const step_signature& s, int home,
                                      const transfer_rules& transfers = {});
 

@@ -55,7 +55,8 @@ class partitioner {
 
  private:
   using shared_waits = std::shared_ptr<const std::vector<node_id>>;
-  static constexpr int done = -1;  // in place of an output number: the node is done
+  // In place of an output number: the node is done, and it is among those of which one transfer tells.
+  static constexpr int done = -1, together = -2;
   struct place {
     int device = -1, item = -1;
   };
@@ -94,7 +95,7 @@ class partitioner {
     part_item item{.kind = part_item::compute, .node = id, .outputs = static_cast<int>(n.outputs.size())};
     item.inputs.reserve(n.inputs.size());
     for (const output& in : n.inputs) item.inputs.push_back(value_on(device, in));
-    for (node_id before : n.control_inputs) item.after.push_back(done_on(device, before));
+    item.after = all_done_on(device, id);
     if (may_wait(n)) item.waits = {id};
     note_waits(n, id);
     const int index = add(device, std::move(item));  // before where() is set: add() may move the items
@@ -105,7 +106,8 @@ class partitioner {
     auto number = static_cast<int>(s_.fetches.size());
     for (const node_id target : s_.targets) {
       part_item item{.kind = part_item::fetch, .node = target, .index = number++};
-      item.after.push_back(done_on(home_, target));
+      const place at = where(target);
+      item.after.push_back(at.device == home_ ? at.item : done_on(home_, target));
       add(home_, std::move(item));
     }
   }
@@ -119,19 +121,22 @@ class partitioner {
   }
   // Nodes without waits of their own share the list of what they come behind.
   void note_waits(const node& n, node_id id) {
-    shared_waits all;
-    const auto join = [&](const shared_waits& more) {
-      if (!more || more == all) return;
-      all = all ? both(*all, *more, id) : more;
-    };
-    const auto join_those_of = [&](node_id before) {
-      if (const auto at = waits_.find(before); at != waits_.end()) join(at->second);
-    };
+    std::vector<node_id> before = n.control_inputs;
     for (const output& in : n.inputs)
-      if (!fed_.contains({in.node, in.index})) join_those_of(in.node);
-    for (const node_id before : n.control_inputs) join_those_of(before);
-    if (may_wait(n)) join(std::make_shared<const std::vector<node_id>>(1, id));
+      if (!fed_.contains({in.node, in.index})) before.push_back(in.node);
+    shared_waits all = waits_of(before, id);
+    if (may_wait(n)) join(all, std::make_shared<const std::vector<node_id>>(1, id), id);
     if (all) waits_.emplace(id, std::move(all));
+  }
+  // What some nodes come behind; `id` stands for too many. Null: nothing.
+  shared_waits waits_of(const std::vector<node_id>& nodes, node_id id) const {
+    shared_waits all;
+    for (const node_id one : nodes)
+      if (const auto at = waits_.find(one); at != waits_.end()) join(all, at->second, id);
+    return all;
+  }
+  static void join(shared_waits& all, const shared_waits& more, node_id id) {
+    if (all != more) all = all ? both(*all, *more, id) : more;
   }
   // The lists of two ways on which node `id` comes.
   static shared_waits both(const std::vector<node_id>& a, const std::vector<node_id>& b, node_id id) {
@@ -149,38 +154,81 @@ class partitioner {
     const std::pair<int, int> source = is_fed ? std::pair(fed->second.item, 0) : std::pair(where(o.node).item, o.index);
     if (from == device) return source;
     const auto [at, fresh] = guests_.try_emplace({device, o.node, o.index});
-    if (fresh) at->second = transfer(from, device, o, source, {});
+    if (fresh) at->second = transfer({from, device, o, g_[o.node].name, waits_of({o.node}, o.node)}, source, {});
     return {at->second, 0};
   }
 
-  // Returns the item of a device after which a node is known to be done.
-  int done_on(int device, node_id id) {
-    const place from = where(id);
-    if (from.device == device) return from.item;
-    const auto [at, fresh] = guests_.try_emplace({device, id, done});
-    if (fresh) at->second = transfer(from.device, device, {id, done}, {-1, 0}, {from.item});
-    return at->second;
+  // Returns the items of a device after which all that a node comes behind is known to be done.
+  std::vector<int> all_done_on(int device, node_id reader) {
+    std::vector<int> items;
+    std::map<int, std::vector<node_id>> elsewhere;
+    for (const node_id before : g_[reader].control_inputs)
+      if (const place from = where(before); from.device == device)
+        items.push_back(from.item);
+      else
+        elsewhere[from.device].push_back(before);
+    for (const auto& [from, nodes] : elsewhere) add_done(items, device, reader, from, nodes);
+    return items;
   }
 
-  int transfer(int from, int to, output of, std::pair<int, int> source, std::vector<int> after) {
-    const std::string what = of.index == done ? "done" : std::to_string(of.index);
-    std::string key = transfer_key(g_[of.node].name, what, name_of(from), name_of(to));
-    part_item send{.kind = part_item::send, .node = of.node, .key = key, .after = std::move(after)};
+  // One transfer tells of several nodes at once. It tells of none twice, so that there are never many more transfers
+  // than nodes, whoever waits for which of them; and who waits for some of them alone does not wait for the others.
+  void add_done(std::vector<int>& items, int device, node_id reader, int from, const std::vector<node_id>& nodes) {
+    if (const auto known = told_together_.find({device, nodes}); known != told_together_.end())
+      return items.push_back(known->second);
+    std::vector<node_id> fresh, rest;
+    for (const node_id id : nodes)
+      (guests_.contains({device, id, done}) || guests_.contains({device, id, together}) ? rest : fresh).push_back(id);
+    if (fresh.size() < 2) rest.insert(rest.end(), fresh.begin(), fresh.end()), fresh.clear();
+    for (const node_id id : rest) items.push_back(done_on(device, id));
+    if (fresh.empty()) return;
+    const int told = tell_together(device, reader, from, fresh);
+    for (const node_id id : fresh) guests_[{device, id, together}] = told;
+    told_together_.emplace(std::pair(device, std::move(fresh)), told);
+    items.push_back(told);
+  }
+
+  // Returns the item of a device after which a node of another is known to be done.
+  int done_on(int device, node_id id) {
+    const place from = where(id);
+    const auto [at, fresh] = guests_.try_emplace({device, id, done});
+    if (fresh)
+      at->second = transfer({from.device, device, {id, done}, g_[id].name, waits_of({id}, id)}, {-1, 0}, {from.item});
+    return at->second;
+  }
+  int tell_together(int device, node_id reader, int from, const std::vector<node_id>& nodes) {
+    std::vector<int> after;
+    for (const node_id id : nodes) after.push_back(where(id).item);
+    return transfer({from, device, {reader, done}, "all before " + g_[reader].name, waits_of(nodes, reader)}, {-1, 0},
+                    std::move(after));
+  }
+
+  // What goes from device to device: an output of a node, or that nodes are done.
+  struct crossing {
+    int from, to;
+    output of;
+    std::string name;
+    shared_waits waits;
+  };
+  int transfer(const crossing& c, std::pair<int, int> source, std::vector<int> after) {
+    const std::string what = c.of.index == done ? "done" : std::to_string(c.of.index);
+    std::string key = transfer_key(c.name, what, name_of(c.from), name_of(c.to));
+    part_item send{.kind = part_item::send, .node = c.of.node, .key = key, .after = std::move(after)};
     if (source.first >= 0) {
       send.inputs.push_back(source);
-      send.peer = are_peers(from, to);
-      send.narrow = is_narrow(from, to, of);
+      send.peer = are_peers(c.from, c.to);
+      send.narrow = is_narrow(c.from, c.to, c.of);
     }
     const bool narrow = send.narrow;
-    add(from, std::move(send));
+    add(c.from, std::move(send));
     part_item receive{.kind = part_item::receive,
-                      .node = of.node,
-                      .index = of.index,
+                      .node = c.of.node,
+                      .index = c.of.index,
                       .key = std::move(key),
                       .narrow = narrow,
                       .outputs = 1};
-    if (const auto at = waits_.find(of.node); at != waits_.end()) receive.waits = *at->second;
-    return add(to, std::move(receive));
+    if (c.waits) receive.waits = *c.waits;
+    return add(c.to, std::move(receive));
   }
   const device_info& info(int device) const { return placed_.devices()[static_cast<std::size_t>(device)]; }
   const std::string& name_of(int device) const { return info(device).name; }
@@ -204,15 +252,45 @@ class partitioner {
   std::vector<place> where_;      // one per node
   std::map<std::pair<node_id, int>, place> fed_;
   std::unordered_map<guest, int, hash_guest> guests_;
-  std::unordered_map<node_id, shared_waits> waits_;  // part_item::waits of a value of each node
+  std::map<std::pair<int, std::vector<node_id>>, int> told_together_;  // by device and nodes
+  std::unordered_map<node_id, shared_waits> waits_;                    // part_item::waits of a value of each node
 };
+
+// Puts each send behind the last item that it needs, so that values go while others are computed. The order stays one
+// in which the items can run, since nothing comes behind a send.
+inline void send_early(std::vector<part_item>& items) {
+  std::vector<std::pair<int, int>> order;  // the items, each behind that of its first number
+  for (int i = 0; i < static_cast<int>(items.size()); ++i) {
+    const part_item& it = items[static_cast<std::size_t>(i)];
+    int last = it.kind == part_item::send ? 0 : i;
+    if (it.kind == part_item::send) {
+      for (const auto& [producer, output] : it.inputs) last = std::max(last, producer);
+      for (const int before : it.after) last = std::max(last, before);
+    }
+    order.emplace_back(last, i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<int> now(items.size());
+  for (std::size_t i = 0; i < order.size(); ++i) now[static_cast<std::size_t>(order[i].second)] = static_cast<int>(i);
+  std::vector<part_item> sorted;
+  for (const auto& [last, i] : order) {
+    part_item& it = sorted.emplace_back(std::move(items[static_cast<std::size_t>(i)]));
+    for (auto& [producer, output] : it.inputs) producer = now[static_cast<std::size_t>(producer)];
+    for (int& before : it.after) before = now[static_cast<std::size_t>(before)];
+  }
+  items = std::move(sorted);
+}
 
 }  // namespace detail
 
 PINION_DECL std::vector<partition> cut_by_device(graph_view g, const placement& placed, const step_signature& s,
                                                  int home, const transfer_rules& transfers) {
   auto parts = detail::partitioner(g, placed, s, home, transfers).run();
-  for (partition& part : parts) receive_late(part.items, g, transfers.receive_ahead);
+  for (partition& part : parts) {
+    receive_late(part.items, g, transfers.receive_ahead);
+    // The streams of accelerators have their order.
+    if (placed.devices()[static_cast<std::size_t>(part.device)].spec.type() == "CPU") detail::send_early(part.items);
+  }
   return parts;
 }
 

@@ -22,7 +22,7 @@ struct trace_event {
   enum kind_t { compute, send, receive } kind = compute;
   std::string node = {}, op = {};  // of a transfer: the node whose output is moved
   std::string device = {};         // full name; of a transfer: the device at this end
-  // of a transfer, equal at both ends: "W/read:0;FROM;TO", or "W/read:done;FROM;TO" for a control edge
+  // of a transfer, equal at both ends: "W/read:0;FROM;TO", "W/read:done;FROM;TO", or "all before NODE:done;FROM;TO"
   std::string key = {};
   std::int64_t start = 0;     // nanoseconds since 1970, by the clock of the task
   std::int64_t duration = 0;  // nanoseconds

@@ -9,7 +9,7 @@
 namespace pinion { inline namespace v0 { namespace runtime {
 
 // Returns "W/read:0;/job:ps/…/device:CPU:0;/job:worker/…/device:CPU:0": the value, its source, its destination. `what`
-// is the number of an output, or "done" for a control edge.
+// is the number of an output, or "done" for a control edge, and for several "all before NODE:done".
 std::string transfer_key(std::string_view node, std::string_view what, std::string_view from, std::string_view to);
 
 // These return the parts of a key. Requires: it was made by transfer_key().

@@ -100,9 +100,10 @@ PINION_DECL operation apply(const update_maker& by, std::string_view name,
   node_request all{
       .op = op::no_op::name, .base_name = options.name.empty() ? std::string(name) : options.name, .where = where};
   for (const operation& made : apply_all(by, g, given)) all.control_inputs.push_back(made.id());
-  const operation updates(g, build(g, std::move(all)));
-  if (options.global_step.empty()) return updates;
-  const control_dependencies after{updates};
+  if (options.global_step.empty()) return {g, build(g, std::move(all))};
+  const in_graph use(g);
+  const colocate_with near(operation(options.global_step));  // the count waits for no task that has no variables
+  const control_dependencies after{operation(g, build(g, std::move(all)))};
   return assign_add(options.global_step, std::int64_t{1}, where);
 }
 
