@@ -166,12 +166,16 @@ class remote_session final : public runtime::session_backend {
   };
   struct step_place {
     std::mutex making;
-    std::shared_ptr<remote_step> step;  // guarded by the session's mutex_
+    std::shared_ptr<remote_step> step;  // guarded by the session's mutex_, as is the next
+    shared_error late = nullptr;        // the last time that it was made too late
   };
 
   std::shared_ptr<step_place> place_of(const runtime::step_signature& signature);
   std::shared_ptr<remote_step> step_in(const step_place& place) const;
+  shared_error failure_of(const step_place& place) const;
+  // One caller makes a step; those who come meanwhile wait, and share what comes of it where that is too late.
   std::shared_ptr<remote_step> make_step(step_place& place, const runtime::step_signature& signature);
+  prepared_reply prepare_in(step_place& place, const runtime::step_signature& signature);
   // Throws data_loss unless the values are those that the step fetches: a master may send anything.
   static void expect_fetches(const remote_step& step, const std::vector<any_tensor>& values);
 
