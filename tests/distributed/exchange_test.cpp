@@ -388,7 +388,7 @@ TEST_CASE("V1: a value that is announced many times is asked for once") {
   for (int i = 0; i < 100; ++i) to->announce(m.key(1), ps_task(0));
   m.world.run_for(1s);
   CHECK(m.a->pulls == 1);
-  CHECK(m.got == texts{"cancelled"});
+  CHECK(m.got == texts{"aborted"});
 }
 
 TEST_CASE("V5: a run that begins, or is given up, makes room for other early values") {
