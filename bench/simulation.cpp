@@ -6,9 +6,11 @@
 //   bench_simulation --short                             some minutes of a few seeds, in less than a minute
 //   bench_simulation --hours=2 --seed=7 --tell           all that happens
 //
-// It prints a line for each run, with a digest of all that happened, and fails if a promise was broken.
+// It prints a line for each run, with a digest of all that happened, and the sum of several runs: the simulated hours,
+// and the seeds that broke a promise, by which their runs happen again. It fails if there is one.
 #include <sys/file.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <map>
@@ -27,6 +29,17 @@ struct settings {
   bool tell = false, one = false, quick = false;
   std::string folder = "/dev/shm/pinion-simulation";
 };
+
+// What several runs add up to, or one has done.
+struct sums {
+  double hours = 0;
+  std::int64_t faults = 0, steps = 0, lost = 0, unheard = 0;
+
+  void add(const sums& one) {
+    hours += one.hours, faults += one.faults, steps += one.steps, lost += one.lost, unheard += one.unheard;
+  }
+};
+constexpr int to_parent = 9;  // the descriptor by which a run tells what it has done
 
 // One run, in this process.
 int run(const settings& s) {
@@ -50,9 +63,8 @@ int run(const settings& s) {
   turn.direct([&] { return over; }, {.run = [&](time_point now) { c.world.run_for(now - c.world.now()); },
                                      .next = [&] { return c.world.next_event().value_or(time_point::max()); },
                                      .skip = [&](time_point now) { c.world.skip_to(now); }});
-  std::int64_t steps = 0, lost = 0, unheard = 0;
-  for (const account& a : accounts.all()) steps += a.steps, lost += a.lost, unheard += a.unheard;
-  const double simulated = seconds(turn.now() - start);
+  sums done{.hours = seconds(turn.now() - start) / 3600, .faults = w.faults()};
+  for (const account& a : accounts.all()) done.steps += a.steps, done.lost += a.lost, done.unheard += a.unheard;
   const auto digest = tells.digest() ^ turn.switches();
   const bool broken = !tells.broken().empty();
   if (broken && !s.tell) {
@@ -63,17 +75,27 @@ int run(const settings& s) {
   fmt::print(
       "seed {}: {:.2f} h, {} faults, {} steps, {} lost, {} unheard, {} turns, {} names and {} files lost by "
       "disks, digest {:016x}: {}\n",
-      s.seed, simulated / 3600, w.faults(), steps, lost, unheard, turn.switches(), c.disk.lost(), c.disk.torn(), digest,
-      broken ? "BROKEN" : "well");
+      s.seed, done.hours, done.faults, done.steps, done.lost, done.unheard, turn.switches(), c.disk.lost(),
+      c.disk.torn(), digest, broken ? "BROKEN" : "well");
   std::fflush(stdout);
   c.disk.remove();
+  static_cast<void>(::write(to_parent, &done, sizeof done) < 0);
   std::_Exit(broken ? 1 : 0);  // the simulated processes have ended, or are abandoned
 }
 
-// Begins a run in a process of its own, in which addresses are the same each time, and all threads share a core.
-pid_t begin_apart(const settings& s, const char* program) {
+// A run in a process of its own, in which addresses are the same each time, and all threads share a core.
+struct apart {
+  std::uint64_t seed;
+  int told;  // what it writes to its parent
+};
+std::pair<pid_t, apart> begin_apart(const settings& s, const char* program) {
+  int ends[2];
+  if (::pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
   const pid_t child = ::fork();
   if (child == 0) {
+    ::dup2(ends[1], to_parent);
+    if (ends[1] != to_parent) ::close(ends[1]);
+    if (ends[0] != to_parent) ::close(ends[0]);
     // The disks have one path in each run, since paths are part of what happens. Another run of the seed goes first.
     const int lock = ::open(fmt::format("{}-{:06}.lock", s.folder, s.seed).c_str(), O_RDWR | O_CREAT, 0666);
     static_cast<void>(lock >= 0 && ::flock(lock, LOCK_EX) == 0);  // this process has it until it ends
@@ -84,17 +106,36 @@ pid_t begin_apart(const settings& s, const char* program) {
             s.tell ? "--tell" : nullptr, nullptr);
     std::_Exit(127);
   }
-  return child;
+  ::close(ends[1]);
+  return {child, {s.seed, ends[0]}};
 }
 
-// Waits for one of the runs, and tells whether it was well.
-bool await_one(std::map<pid_t, std::uint64_t>& seeds) {
-  int status = 0;
-  const auto ended = seeds.extract(::waitpid(-1, &status, 0));
-  if (WIFEXITED(status)) return WEXITSTATUS(status) == 0;
-  fmt::print("seed {}: BROKEN, ended by signal {}\n", ended ? ended.mapped() : 0, WTERMSIG(status));
-  return false;
-}
+// The runs that are under way, and what came of those that have ended.
+struct runs {
+  std::map<pid_t, apart> running;
+  sums all;
+  std::vector<std::uint64_t> broken;  // seeds
+
+  void await_one() {
+    int status = 0;
+    const auto ended = running.extract(::waitpid(-1, &status, 0));
+    if (!ended) return;
+    const apart& one = ended.mapped();
+    if (sums its; ::read(one.told, &its, sizeof its) == sizeof its) all.add(its);
+    ::close(one.told);
+    if (WIFSIGNALED(status)) fmt::print("seed {}: BROKEN, ended by signal {}\n", one.seed, WTERMSIG(status));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) broken.push_back(one.seed);
+  }
+  void tell(const settings& s) const {
+    rusage used;
+    ::getrusage(RUSAGE_CHILDREN, &used);
+    fmt::print("{:.2f} simulated hours in {} s of processor time, {} faults, {} steps, {} lost, {} unheard: {}\n",
+               all.hours, used.ru_utime.tv_sec + used.ru_stime.tv_sec, all.faults, all.steps, all.lost, all.unheard,
+               broken.empty() ? "well" : "BROKEN");
+    for (const auto seed : broken)
+      fmt::print("again, with all that happens: --seed={} --hours={} --tell\n", seed, s.hours);
+  }
+};
 
 void share_a_core(std::uint64_t number) {
   cpu_set_t one;
@@ -127,15 +168,15 @@ int main(int argc, char** argv) {
     return run(s);
   }
   if (s.quick) s.seeds = 8, s.hours = .2;
-  bool well = true;
-  std::map<pid_t, std::uint64_t> running;
-  for (const auto end = s.seed + s.seeds; s.seed < end || !running.empty();) {
-    if (s.seed < end && running.size() < std::max(1u, s.at_once)) {
-      running.emplace(begin_apart(s, argv[0]), s.seed);
+  runs of;
+  for (const auto end = s.seed + s.seeds; s.seed < end || !of.running.empty();) {
+    if (s.seed < end && of.running.size() < std::max(1u, s.at_once)) {
+      of.running.insert(begin_apart(s, argv[0]));
       ++s.seed;
     } else {
-      well = await_one(running) && well;
+      of.await_one();
     }
   }
-  return well ? 0 : 1;
+  if (s.seeds > 1) of.tell(s);
+  return of.broken.empty() ? 0 : 1;
 }

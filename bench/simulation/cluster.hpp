@@ -51,6 +51,7 @@ struct draw {
     c.limits.runs = 64;
     c.limits.runs_of_all = 300;
     c.limits.threads = 8;
+    if (chance.chance(50)) c.grace = 25s;
     return c;
   }();
   double save_secs = static_cast<double>(5 + chance.below(40));
@@ -73,9 +74,11 @@ class host_network final : public pn::rpc::network {
   pn::rpc::awaitable<std::unique_ptr<pn::rpc::byte_stream>> connect(std::string address, time_point by) override {
     if (address.ends_with(from_outside))
       address.replace(address.size() - from_outside.size(), from_outside.size(), port);
+    if (on_connect) on_connect(*this, address);
     return of_->connect(std::move(address), by);
   }
   std::unique_ptr<pn::rpc::listener> listen(const std::string& address) override { return of_->listen(address); }
+  static inline std::function<void(const host_network&, const std::string& address)> on_connect;  // begins
   bool wait(pn::countdown& event, const std::optional<time_point>& deadline) override {
     return event.wait(deadline == time_point::max() ? std::nullopt : deadline);
   }
@@ -132,8 +135,15 @@ class cluster {
     for (int i = 0; i < how.workers; ++i) hosts.push_back({"worker", i, fmt::format("127.0.2.{}", i + 1)});
     for (const host& h : hosts) spec.add_task(h.job, h.task, h.address());
     hosts.push_back({"guest", 0, "127.0.3.1"});
+    host_network::on_connect = [this](const host_network& from, const std::string& to) {
+      connecting = {&from, to};
+      connects.notify_all();
+    };
   }
-  ~cluster() { pn::runtime::enter_remote_scheme(before_); }
+  ~cluster() {
+    host_network::on_connect = nullptr;
+    pn::runtime::enter_remote_scheme(before_);
+  }
   cluster(const cluster&) = delete;
 
   host& at(const std::string& job, int task) {
@@ -183,19 +193,26 @@ class cluster {
   }
 
   // What one host sends stands for a while, and is lost with the streams that it has opened; the way back goes on.
-  void stumble(const host& a, const host& b) {
+  void stumble(const host& a, const host& b, duration at_most = 1500ms) {
     tells.tell(fmt::format("break the streams of {} {}", a.full(), b.full()));
     world.cut_way(a.name, b.name);
-    std::this_thread::sleep_for(chance.between(1ms, 1500ms));
+    std::this_thread::sleep_for(chance.between(1ms, at_most));
     world.reset_way(a.name, b.name);
     world.heal(a.name, b.name);
+  }
+
+  // A task is asked to end; it comes again when it is calm. The chief stays, since training ends with it.
+  void leave(host& h) {
+    if (!h.lives() || h.now->frozen || (h.job == "worker" && h.task == 0)) return;
+    tells.tell("stop " + h.full());
+    h.now->asked.count_down();
   }
 
   // Two hosts cannot reach each other for a while, and all others can.
   void part(const host& a, const host& b) {
     tells.tell(fmt::format("part {} {}", a.full(), b.full()));
     world.cut(a.name, b.name);
-    std::this_thread::sleep_for(chance.between(1ms, 20s));
+    std::this_thread::sleep_for(chance.between(1ms, chance.chance(50) ? 20s : 50s));
     world.heal(a.name, b.name);
   }
   // Something between two hosts forgets their streams.
@@ -217,13 +234,15 @@ class cluster {
   disks disk;
   pn::cluster_spec spec;
   std::vector<host> hosts;
-  std::condition_variable begins;              // a step of a worker or guest
-  std::condition_variable restores;            // the chief reads a checkpoint
-  bool calm = false;                           // no faults now
-  bool brisk = false;                          // workers make one step after the other
-  host *from = nullptr, *to = nullptr;         // tasks between which its values go
-  std::mutex beginning;                        // guards nothing: one thread has the turn
-  time_point quiet_since = time_point::max();  // nothing is broken, and all have recovered
+  std::condition_variable begins;                  // a step of a worker or guest
+  std::condition_variable restores;                // the chief reads a checkpoint
+  std::condition_variable connects;                // a host begins to connect
+  std::pair<const void*, std::string> connecting;  // its network, and to where
+  bool calm = false;                               // no faults now
+  bool brisk = false;                              // workers make one step after the other
+  host *from = nullptr, *to = nullptr;             // tasks between which its values go
+  std::mutex beginning;                            // guards nothing: one thread has the turn
+  time_point quiet_since = time_point::max();      // nothing is broken, and all have recovered
 
   // Something has failed; while it is quiet nothing may.
   void expect_noise(time_point since, std::string_view what) {

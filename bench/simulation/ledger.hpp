@@ -56,11 +56,12 @@ class history {
 struct account {
   std::int64_t told = 0;                    // the vector, as the last step that succeeded gave it
   std::int64_t saved = 0;                   // the vector in the last checkpoint that was told to be complete
+  time_point saved_at{};                    // when it was told
   std::deque<time_point> open;              // when steps began that have not succeeded, and may have been applied
   std::deque<time_point> tried;             // the same, and those that were applied: to the twin perhaps not
   std::int64_t ahead = 0, saved_ahead = 0;  // of the vector the twin was, and is in the last checkpoint
   std::int64_t steps = 0, lost = 0, unheard = 0;
-  time_point last{};
+  time_point last{}, last_began{};  // when the last step that succeeded was told, and began
 
   std::int64_t most() const { return told + static_cast<std::int64_t>(open.size()); }
 };
@@ -83,14 +84,16 @@ class ledger {
   void enter(int worker, std::int64_t now, std::int64_t twin) {
     account& mine = of(worker);
     compare(worker, mine, twin - now);
+    const time_point began = mine.tried.back();
     mine.tried.pop_back();
     const std::int64_t expected = mine.told + 1;
-    if (now < mine.saved + 1)
+    const bool is_saved = began <= mine.saved_at;  // perhaps: both are told when their process runs
+    if (now < mine.saved + (is_saved ? 0 : 1))
       history_.broken(fmt::format("worker {} is at {}, and {} were in a checkpoint", worker, now, mine.saved));
     if (now < expected) {
       mine.lost += expected - now;
       // A step may have ended just before a ps was lost whose state it did not read.
-      if (!lost_at_ || *lost_at_ + std::chrono::seconds(30) < mine.last)
+      if (!lost_at_ || *lost_at_ + std::chrono::seconds(30) < mine.last_began)
         history_.broken(fmt::format("worker {} is at {}, not {}, and no ps was lost", worker, now, expected));
     }
     if (now > mine.most())
@@ -100,6 +103,7 @@ class ledger {
     for (auto used = now - mine.told; used > 0 && !mine.open.empty(); --used) mine.open.pop_back();
     mine.told = now;
     mine.last = history::now();
+    mine.last_began = began;
     while (!mine.open.empty() && mine.open.front() < mine.last - most_late) mine.open.pop_front();
     ++mine.steps;
     history_.tell(fmt::format("worker {} is at {}", worker, now));
@@ -108,6 +112,7 @@ class ledger {
   void saved(int worker, std::int64_t value, std::int64_t twin) {
     account& mine = of(worker);
     mine.saved = value;
+    mine.saved_at = history::now();
     mine.saved_ahead = twin - value;
     if (value > mine.most())
       history_.broken(fmt::format("a checkpoint has {} of worker {}, after {} and {} attempts", value, worker,

@@ -2,6 +2,7 @@
 """Tells which planted bugs the simulation finds.
 
     bench/simulation/mutants.py --build=build/dev [--only=N,N] [--seeds=8] [--hours=0.2] [--cpu=40] [--at-once=2]
+    bench/simulation/mutants.py --check     whether the code of each still stands where it was
 
 All bugs of mutants.txt are compiled into one copy of the program, from the units of the library that have them; the
 variable PINION_PLANTED_BUG chooses one. Without it the program must have the history of the library's own simulation.
@@ -69,7 +70,13 @@ def main():
     options.add_argument("--cpu", type=int, default=40, help="seconds of a run, after which it does not end")
     options.add_argument("--at-once", type=int, default=1)
     options.add_argument("--compile-only", action="store_true")
+    options.add_argument("--check", action="store_true", help="plants all, and compiles nothing")
     o = options.parse_args()
+    if o.check:
+        mutants = read_mutants()
+        planted_files(mutants)
+        print(f"{len(mutants)} bugs can be planted")
+        return 0
     build = (root / o.build).resolve()
     folder = build / "mutants"
     mutants = read_mutants()
@@ -101,14 +108,20 @@ def verdict(program, number, o, folder):
     return "MISSED"
 
 
-def compile_all(mutants, build, folder):
-    include = folder / "include" / "pinion"
-    include.mkdir(parents=True, exist_ok=True)
-    (folder / "planted.hpp").write_text(PLANTED)
+def planted_files(mutants):
+    """The files with all bugs in them."""
     files = {}
     for number, (kind, file, _, old, new) in enumerate(mutants, 1):
         text = files.get(file) or (root / "include" / "pinion" / file).read_text()
         files[file] = plant(number, kind, text, old, new)
+    return files
+
+
+def compile_all(mutants, build, folder):
+    include = folder / "include" / "pinion"
+    include.mkdir(parents=True, exist_ok=True)
+    (folder / "planted.hpp").write_text(PLANTED)
+    files = planted_files(mutants)
     for file, text in files.items():
         path = include / file
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -282,7 +282,7 @@ class guest {
       c_.begins.notify_all();
       if (chance_.chance(15)) return wait_in_vain(s, v);
       if (chance_.chance(10)) return hurry(s, v);
-      if (chance_.chance(15)) return crowd(s, v, master);
+      if (chance_.chance(25)) return crowd(s, v, master);
       float got = 0;
       if (!succeeds([&] { got = static_cast<float>(count_of(c_, "the guest", pn::tensor<float>(s.run(v.hops)))); },
                     longest_step + 10s))
@@ -316,6 +316,7 @@ class guest {
     const stopwatch since(mine_);
     c_.tells.tell(cancels ? "the guest cancels" : closes ? "the guest closes its session" : "the guest waits");
     if (closes) s.close();
+    if (!cancels && !closes && !c_.calm && chance_.chance(40)) c_.leave(v.at_ps);  // others meet one that ends
     // A step that is still made ready when its session cancels is not under way, and begins afterwards.
     for (int n = 0; cancels && !ended && n < 5; ++n) {
       s.cancel_steps(why);
@@ -333,6 +334,7 @@ class guest {
   // Steps that are cancelled on their way, one after the other. What they leave at tasks is gone soon.
   void hurry(pn::session& s, const visit& v) {
     c_.tells.tell("the guest hurries");
+    const leftover before = least_left(c_);  // early values of those whose streams broke wait for a minute
     for (auto n = 20 + chance_.below(20); n > 0 && !mine_.asked.done(); --n) {
       std::thread cancels([&] {
         std::this_thread::sleep_for(chance_.between(0ms, 6 * c_.drawn.network.max_latency));
@@ -346,8 +348,9 @@ class guest {
     notice_death();
     if (came_ < c_.quiet_since) return;
     const leftover left = least_left(c_);
-    if (left.early > 2) c_.tells.broken(fmt::format("{} has values of {} cancelled runs", left.early_at, left.early));
-    if (left.offered > 2)
+    if (left.early > before.early)
+      c_.tells.broken(fmt::format("{} has values of {} cancelled runs", left.early_at, left.early));
+    if (left.offered > 0)
       c_.tells.broken(fmt::format("{} offers {} values of cancelled runs", left.offered_at, left.offered));
   }
 
@@ -368,9 +371,14 @@ class guest {
     if (!c_.calm && chance_.chance(70)) {
       const bool back = chance_.chance(50);
       std::this_thread::sleep_for(chance_.between(0ms, 10 * c_.drawn.network.max_latency));
-      switch (chance_.below(3)) {
+      const host& other = &master != &v.at_ps && (back || &master == &v.at_worker) ? v.at_ps : v.at_worker;
+      switch (chance_.below(5)) {
         case 0: c_.stumble(back ? v.at_worker : v.at_ps, back ? v.at_ps : v.at_worker); break;
-        case 1: c_.lose(master, back ? v.at_ps : v.at_worker); break;
+        case 1:  // the last value of a step goes to its master
+          c_.stumble(v.at_ps, &master == &v.at_ps ? v.at_worker : master, 300ms);
+          break;
+        case 2: c_.lose(master, other); break;
+        case 3: c_.part(master, other); break;
         default: c_.part(v.at_ps, v.at_worker);
       }
     }

@@ -31,7 +31,7 @@ class weather {
       if (chance_.chance(40)) startle();
       c_.quiet_since = history::now();
       std::this_thread::sleep_for(chance_.between(0s, 60s));
-      if (chance_.chance(50)) rest();
+      if (chance_.chance(70)) rest();
       c_.quiet_since = time_point::max();
       c_.calm = false;
     }
@@ -91,7 +91,7 @@ class weather {
       case 10: return c_.stumble(a, b);
       case 11: return lose(a, b);
       case 12: return tear_restore();
-      default: return leave(a);
+      default: return c_.leave(a);
     }
   }
   void tell(std::string_view what, const host& a, const host& b) {
@@ -107,12 +107,6 @@ class weather {
     std::this_thread::sleep_for(chance_.between(0ms, 3s));  // the chief restores what was lost
     die(c_.at("worker", 0), false);
   }
-  // A task is asked to end; it comes again when it is calm. The chief stays, since training ends with it.
-  void leave(host& h) {
-    if (!h.lives() || h.now->frozen || (h.job == "worker" && h.task == 0)) return;
-    c_.tells.tell("stop " + h.full());
-    h.now->asked.count_down();
-  }
   // A link that is slow: all that it carries stands for a while, again and again.
   void flicker(host& a, host& b) {
     tell("slow", a, b);
@@ -125,17 +119,24 @@ class weather {
   }
   // Something between two hosts forgets their streams, perhaps again and again while they make others.
   void lose(host& a, host& b) {
-    int times = 1;
-    if (chance_.chance(70)) {
-      tell("reset", a, b);
-      c_.world.reset(a.name, b.name);
-      await_step();
-      times += static_cast<int>(chance_.below(30));
-    }
-    for (; times > 0; --times) {
+    if (!chance_.chance(70)) return c_.lose(a, b);
+    tell("reset", a, b);
+    c_.world.reset(a.name, b.name);
+    for (auto times = 1 + chance_.below(4); times > 0; --times) {
+      await_connect(a, b);
+      std::this_thread::sleep_for(chance_.between(0ms, 10 * c_.drawn.network.max_latency));
       c_.lose(a, b);
-      std::this_thread::sleep_for(chance_.between(0ms, 30ms));
     }
+  }
+  // Two hosts shake hands, if they do it soon.
+  void await_connect(const host& a, const host& b) {
+    const auto until = history::now() + 8s;
+    std::unique_lock hold(c_.beginning);
+    const auto begins = [&](const host& from, const host& to) {
+      return from.lives() && c_.connecting == std::pair<const void*, std::string>(from.now->net.get(), to.address());
+    };
+    while (c_.connects.wait_until(hold, until) == std::cv_status::no_timeout)
+      if (begins(a, b) || begins(b, a)) return;
   }
   // The chief dies in the middle of a restore: one ps has got its variables, and the other has not.
   void tear_restore() {

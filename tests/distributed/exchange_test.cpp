@@ -388,7 +388,7 @@ TEST_CASE("V1: a value that is announced many times is asked for once") {
   for (int i = 0; i < 100; ++i) to->announce(m.key(1), ps_task(0));
   m.world.run_for(1s);
   CHECK(m.a->pulls == 1);
-  CHECK(m.got == texts{"cancelled"});
+  CHECK(m.got == texts{"aborted"});
 }
 
 TEST_CASE("V5: a run that begins, or is given up, makes room for other early values") {
@@ -474,7 +474,7 @@ TEST_CASE("S4: a value that waits to be pulled is given to the task that it is f
   CHECK(m.a->values.offered() == 1);
 }
 
-TEST_CASE("a value that is pulled after its run was cancelled fails with cancelled") {
+TEST_CASE("a value that is pulled after its run was given up there fails with aborted, and may be made anew") {
   market m(0);
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   from->send(m.key(1), m.value(1, 100));
@@ -483,7 +483,7 @@ TEST_CASE("a value that is pulled after its run was cancelled fails with cancell
   CHECK(m.a->values.offered() == 0);
   m.receive(*to, 1);
   m.world.run_for(1s);
-  CHECK(m.got == texts{"cancelled"});
+  CHECK(m.got == texts{"aborted"});
 }
 
 TEST_CASE("V4: a value that is sent when its run was cancelled meanwhile is not offered") {

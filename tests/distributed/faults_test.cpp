@@ -341,6 +341,27 @@ TEST_CASE("R4: a run whose master is killed or vanishes is cancelled by its work
   CHECK(r.cluster.runs(worker_task(1)) == 0);
 }
 
+TEST_CASE("R4, V2: no task keeps what it made for a master that was lost at any time of a step") {
+  const int at = GENERATE(Catch::Generators::range(0, 6000, 300));  // microseconds
+  const bool kill = GENERATE(true, false);
+  server_config announces_all;
+  announces_all.credit = 1;
+  sim_cluster cluster({}, 1, 2, announces_all);
+  ping_pong model(ps_task(0), worker_task(1));
+  session sess(cluster.toward(worker_task(0)));
+  sess.run(model.init);
+  REQUIRE(model.is_right(sess.run(model.end)));
+  cluster.after(std::chrono::microseconds(at), [&] {
+    if (kill) return cluster.kill(worker_task(0));
+    cluster.reset(worker_task(0), ps_task(0));
+    cluster.reset(worker_task(0), worker_task(1));
+  });
+  const auto e = caught([&] { sess.run(model.end); });
+  CHECK((e.sentence() == "nothing was thrown" || e.code() == errc::unavailable || e.code() == errc::aborted));
+  cluster.run_for(2s);  // early values of a run wait for a minute
+  for (const auto& task : {ps_task(0), worker_task(1)}) CHECK(cluster.offered(task) == 0);
+}
+
 TEST_CASE("F4: a client that is gone takes its sessions along") {
   const std::string how = GENERATE("killed", "cut off", "closed");
   sim_cluster cluster;

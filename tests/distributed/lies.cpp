@@ -458,12 +458,12 @@ void lie_about_values(table& t) {
                           [](announce_value& v, scene&) { v.run.count = none; });
   t.about<announce_value>("key", "one that is not awaited", unreadable,
                           [](announce_value& v, scene&) { v.key.insert(0, "no/"); });
-  t.about<announce_value>("key", "a value that is not there, a hundred times", codes(std::set{errc::cancelled}),
+  t.about<announce_value>("key", "a value that is not there, a hundred times", codes(std::set{errc::aborted}),
                           [](announce_value& v, scene& s) {
                             for (int i = 0; i < 99; ++i) s.peer.say(announce_value::method, rpc::encode(v), false);
                           });
   t.by_no_task<pull_value>(foreign);
-  t.about<pull_value>("run", "one that is not there", codes(std::set{errc::cancelled}), [](pull_value& v, scene& s) {
+  t.about<pull_value>("run", "one that is not there", codes(std::set{errc::aborted}), [](pull_value& v, scene& s) {
     v.run = {s.peer.session(none), none};
   });
   t.about<pull_value>("key", "for another task", foreign,

@@ -119,6 +119,9 @@ std::size_t sim_cluster::runs(const std::string& task) const {
   auto& values = in_->tasks.at(task)->values();
   return values.runs() + values.offered();
 }
+std::size_t sim_cluster::offered(const std::string& task) const {
+  return in_->tasks.at(task)->values().offered();
+}
 std::size_t sim_cluster::runs() const {
   std::size_t n = 0;
   for (const auto& [task, unused] : in_->tasks) n += runs(task);

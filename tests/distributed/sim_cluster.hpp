@@ -67,6 +67,7 @@ class sim_cluster {
   // Runs that a task, or any of them, still has, or values of them.
   std::size_t runs(const std::string& task) const;
   std::size_t runs() const;
+  std::size_t offered(const std::string& task) const;  // values that wait to be pulled
   std::uint64_t requests(const std::string& task) const;
   session_options toward(const std::string& task, std::chrono::milliseconds timeout = {},
                          std::chrono::milliseconds startup = {}) const;

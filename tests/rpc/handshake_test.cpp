@@ -359,6 +359,39 @@ TEST_CASE("a channel outlives a cut at any time of its handshake, and a reset") 
   CHECK(a->control == "well");
 }
 
+// A server that hangs up on the control lane of its first client, and shakes hands over the data lane all the same.
+awaitable<void> hang_up(std::shared_ptr<listener> door, hello& met) {
+  const identity me = ps();
+  co_await receive_one(door, me, met);
+  const auto data = co_await door->accept();
+  const std::function<void(const hello&)> any;
+  met = co_await receive_guest(*data, me, any);
+  std::string heard;
+  co_await read_all(*data, heard);
+}
+
+TEST_CASE("a channel is not up with a lane that ended as it began, and tries again") {
+  echo_world w;
+  w.ps->stop();
+  const auto host = w.world.host("ps");
+  hello met;
+  const auto first = start(*host, hang_up(host->listen(ps_at), met));
+  channel& way = w.way();
+  int downs = 0;
+  way.observe([&](const error&) { ++downs; });
+  const auto early = w.connect(way, 100ms);
+  CHECK(met.lane == lane::data);
+  CHECK_THAT(early, Catch::StartsWith("deadline_exceeded: waited 0.1 s for " + ps_title));
+  CHECK_FALSE(way.up());
+  CHECK(first->done());  // neither lane is left
+  w.start_ps();
+  CHECK(w.connect(way) == "");
+  CHECK(downs == 0);
+  const auto a = ask(way, same, "well", {}, lane::control);
+  w.world.run_for(100ms);
+  CHECK(a->control == "well");
+}
+
 TEST_CASE("Q1: a server that is stopped or killed at any time of a handshake leaves nobody waiting") {
   const int at = GENERATE(range(0, 4000, 250));
   const bool kill = GENERATE(true, false);

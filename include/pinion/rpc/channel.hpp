@@ -125,6 +125,8 @@ class channel : public std::enable_shared_from_this<channel> {
   time_point attempt_limit() const;
 
   void came_up(attempt data, attempt control);
+  // Starts both lanes. Throws the reason if one ends as it begins, before anybody could be told; then both end.
+  void begin(connection& data, connection& control, std::uint64_t epoch);
   connection_handlers handlers_of(std::uint64_t epoch);
 
   void fail_waiting(const error& why);

@@ -267,8 +267,7 @@ PINION_DECL time_point channel::attempt_limit() const {
 PINION_DECL void channel::came_up(attempt data, attempt control) {
   if (closed_) return;
   const auto epoch = ++epoch_;
-  data.connection->start(handlers_of(epoch));
-  control.connection->start(handlers_of(epoch));
+  begin(*data.connection, *control.connection, epoch);
   {
     std::lock_guard hold(mutex_);
     data_ = std::move(data.connection);
@@ -280,6 +279,17 @@ PINION_DECL void channel::came_up(attempt data, attempt control) {
     failed_.reset();
   }
   net_.spawn(watch(shared_from_this(), epoch, {std::make_shared<pulse>(data_), std::make_shared<pulse>(control_)}));
+}
+
+PINION_DECL void channel::begin(connection& data, connection& control, std::uint64_t epoch) {
+  data.start(handlers_of(epoch));
+  control.start(handlers_of(epoch));
+  auto ended = data.why_closed();
+  if (!ended) ended = control.why_closed();
+  if (!ended) return;
+  data.abandon(*ended);
+  control.abandon(*ended);
+  throw lost(*ended);
 }
 
 PINION_DECL connection_handlers channel::handlers_of(std::uint64_t epoch) {

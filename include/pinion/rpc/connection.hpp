@@ -110,6 +110,8 @@ class connection : public std::enable_shared_from_this<connection> {
   // Fails at once if the connection is closed or the message is larger than a peer accepts.
   void request(rpc::method what, rpc::message&& message, reply_handler handler);
 
+  // Returns why it ended; null while it is open.
+  shared_error why_closed() const;
   // Tells the peer why, if that is still possible, and closes.
   void close(const error& why);
   // Close at once, without and with telling the peer why. In the network's thread.
@@ -200,7 +202,6 @@ class connection : public std::enable_shared_from_this<connection> {
 
   // ---- end
 
-  bool is_closed() const;
   // Call these in the network's thread.
   void close_now(const error& why, bool tell);
   void say_goodbye(const error& why);

@@ -17,9 +17,9 @@ inline constexpr unsigned pieces_of_turn = 4;
 
 }  // namespace detail
 
-PINION_DECL bool connection::is_closed() const {
+PINION_DECL shared_error connection::why_closed() const {
   std::lock_guard hold(mutex_);
-  return closed_ != nullptr;
+  return closed_;
 }
 
 PINION_DECL void connection::start(connection_handlers handlers) {

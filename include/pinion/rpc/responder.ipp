@@ -16,7 +16,7 @@ PINION_DECL responder& responder::operator=(responder&& o) noexcept {
 PINION_DECL responder::~responder() {
   const auto id = std::exchange(id_, 0);
   const auto c = id ? to_.lock() : nullptr;
-  if (!c || c->is_closed()) return;  // the network of a closed connection may have ended
+  if (!c || c->why_closed()) return;  // the network of a closed connection may have ended
   // Posted, since a request may be dropped because it cannot be read: then the connection closes first, and says why.
   c->net_.post([c, id] {
     responder late(c, id);

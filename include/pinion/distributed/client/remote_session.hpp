@@ -188,7 +188,8 @@ class remote_session final : public runtime::session_backend {
   };
   struct step_place {
     std::mutex making;
-    std::shared_ptr<remote_step> step;  // guarded by the session's mutex_
+    std::shared_ptr<remote_step> step;  // guarded by the session's mutex_, as is the next
+    shared_error late = nullptr;        // the last time that it was made too late
   };
 
   using step_table = std::unordered_map<runtime::step_signature, std::shared_ptr<step_place>, runtime::signature_hash>;
@@ -197,7 +198,10 @@ class remote_session final : public runtime::session_backend {
   std::shared_ptr<remote_step> prepared(step_table& in, const runtime::step_signature& signature);
   std::shared_ptr<step_place> place_of(step_table& in, const runtime::step_signature& signature);
   std::shared_ptr<remote_step> step_in(const step_place& place) const;
+  shared_error failure_of(const step_place& place) const;
+  // One caller makes a step; those who come meanwhile wait, and share what comes of it where that is too late.
   std::shared_ptr<remote_step> make_step(step_place& place, const runtime::step_signature& signature, bool in_turns);
+  prepared_reply prepare_in(step_place& place, const runtime::step_signature& signature, bool in_turns);
 
   // The limits that the options set, and the deadline of work that begins now.
   call_limits limits() const;

@@ -219,17 +219,32 @@ PINION_DECL std::shared_ptr<runtime::run_in_turns> remote_session::begin_in_turn
 
 PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::make_step(
     step_place& place, const runtime::step_signature& signature, bool in_turns) {
+  const auto before = failure_of(place);
   std::lock_guard one_makes_it(place.making);
   if (auto known = step_in(place)) return known;
-  ship();
-  const prepare_options how{options_.log_device_placement, in_turns};
-  const auto reply = port()->prepare(signature, limits(), how);
+  // Those who waited while another made it have its limit, too.
+  if (const auto late = failure_of(place); late != before) throw error(*late);
+  const auto reply = prepare_in(place, signature, in_turns);
   for (const auto& line : reply.placed) log_placement(options_, line);
   std::vector<output_type> fetched;
   for (const graph_view g(graph_); const output& o : signature.fetches) fetched.push_back(g.type_of(o));
   auto made = std::make_shared<remote_step>(reply.step, std::move(fetched));
   std::lock_guard hold(mutex_);
   return place.step = std::move(made);
+}
+
+PINION_DECL prepared_reply remote_session::prepare_in(step_place& place, const runtime::step_signature& signature,
+                                                       bool in_turns) {
+  try {
+    ship();
+    return port()->prepare(signature, limits(), {options_.log_device_placement, in_turns});
+  } catch (const error& e) {
+    if (e.code() == errc::deadline_exceeded) {
+      std::lock_guard hold(mutex_);
+      place.late = std::make_shared<const error>(e);
+    }
+    throw;
+  }
 }
 
 PINION_DECL void remote_session::run(runtime::prepared_step& step, std::span<any_tensor> feeds,
@@ -326,6 +341,11 @@ PINION_DECL std::shared_ptr<remote_session::step_place> remote_session::place_of
 PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::step_in(const step_place& place) const {
   std::lock_guard hold(mutex_);
   return place.step;
+}
+
+PINION_DECL shared_error remote_session::failure_of(const step_place& place) const {
+  std::lock_guard hold(mutex_);
+  return place.late;
 }
 
 PINION_DECL call_limits remote_session::limits() const {

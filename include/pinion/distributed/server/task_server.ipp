@@ -385,13 +385,14 @@ PINION_DECL burdens::share task_server::hold(const delivery& d) {
 
 PINION_DECL void task_server::begin_run(client_run&& r) {
   const answer_ref answer = r.answer;
+  const patience limit = until(r.patience_ms);
   or_fail(answer, [&] {
-    if (r.session->is_fresh(r.step)) return run_fresh(std::move(r), until(r.patience_ms));
+    if (r.session->is_fresh(r.step)) return run_fresh(std::move(r), limit);
     const auto client = r.client;
-    calls_.begin(client, [this, held = std::make_shared<client_run>(std::move(r))] {
+    calls_.begin(client, [this, limit, held = std::make_shared<client_run>(std::move(r))] {
       or_fail(held->answer, [&] {
-        held->session->refresh(held->step, until(held->patience_ms));
-        run_fresh(std::move(*held), until(held->patience_ms));
+        held->session->refresh(held->step, limit);
+        run_fresh(std::move(*held), limit);
       });
     });
   });

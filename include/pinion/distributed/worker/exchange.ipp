@@ -286,7 +286,10 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pulled(const rpc::envelope&
       return answer->fail(error(errc::permission_denied, "the value '" + v.key + "' is for another task"));
     any_tensor offered = take_offer(v.run, v.key);
     if (offered.empty())
-      answer->fail(error(errc::cancelled, "the value '" + v.key + "' is no longer there: its run was cancelled"));
+      answer->fail(error(errc::aborted, "the value '" + v.key + "' is no longer in " + task_ +
+                                            ": its run was cancelled, or " + task_ +
+                                            " lost the master, or the task that asks, meanwhile")
+                       .in_task(task_));
     else
       answer->reply(rpc::encode(pulled_value{std::move(offered)}));
   });

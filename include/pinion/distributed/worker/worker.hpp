@@ -92,6 +92,7 @@ class worker {
     time_point began{};
     std::shared_ptr<runtime::compiled_step> step;  // the compiled step when the run began; a reset compiles another
     std::shared_ptr<const kept_step> registered;
+    std::weak_ptr<const kept_session> session;
     party owner;
     std::optional<step_tracer> tracer;
     std::vector<any_tensor> feeds, fetches;

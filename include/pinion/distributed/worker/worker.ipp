@@ -172,6 +172,7 @@ PINION_DECL worker::active_run::active_run(std::shared_ptr<remote_rendezvous> r,
     : meet(std::move(r)),
       step(std::move(what.compiled)),
       registered(std::move(what.step)),
+      session(what.session),
       owner(std::move(who)),
       state(*meet, static_cast<std::int64_t>(meet->run().count),
             owner.client != 0 ? owner.client : meet->run().session.number) {}
@@ -310,6 +311,9 @@ PINION_DECL void worker::start(const std::shared_ptr<active_run>& a) {
 
 PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
   exchange_.end(a->meet->run());
+  // What it offered after its session was forgotten would wait for ever.
+  if (const auto session = a->session.lock(); !session || session->forgotten.cancelled())
+    exchange_.forget(a->meet->run());
   const auto done = std::move(a->done);
   const auto failed = a->state.failure();
   counts_.ended(!failed, net_.now());
