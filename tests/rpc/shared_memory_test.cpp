@@ -137,6 +137,7 @@ struct near_pair {
   std::shared_ptr<network> net = tcp_network_of_this_process();
   std::vector<std::string> log;  // of those who were refused; in the network's thread
   std::shared_ptr<acceptor> door;
+  const std::shared_ptr<traffic> sent = std::make_shared<traffic>();
   std::shared_ptr<channel> way;
 
   explicit near_pair(const near_options& how = {})
@@ -146,8 +147,9 @@ struct near_pair {
                              .shared_memory = how.server_shares,
                              .log = [this](const std::string& line) { log.push_back(line); }},
             service())),
-        way(std::make_shared<channel>(*net, door->address(), ps_name,
-                                      channel_options{.me = {"", 7, how.client}, .shared_memory = how.client_shares})) {
+        way(std::make_shared<channel>(
+            *net, door->address(), ps_name,
+            channel_options{.me = {"", 7, how.client}, .shared_memory = how.client_shares, .traffic = sent})) {
     door->start();
     std::promise<void> up;
     way->connect(std::chrono::steady_clock::now() + 20s, [&](outcome<> how_it_went) {
@@ -201,6 +203,20 @@ TEST_CASE("tasks of one host share memory, with a key, too, and large and small 
   near_pair p(key.empty() ? near_options{} : near_options{with_key(key), with_key(key)});
   CHECK(p.way->view().values_by == "shared memory");
   CHECK(p.carries());
+}
+
+TEST_CASE("a notice to a task of this host is written by the thread that sends it, and wakes no other") {
+  near_pair p;
+  std::promise<void> held, go_on;
+  p.net->post([&] {
+    held.set_value();
+    go_on.get_future().get();
+  });
+  held.get_future().get();  // from here the network's thread writes nothing
+  const auto before = p.sent->writes.load();
+  p.way->notify(lane::data, same, mail("x", "to be written"));
+  CHECK(p.sent->writes.load() == before + 1);
+  go_on.set_value();
 }
 
 TEST_CASE("no memory is shared where one side does not want it, and values arrive by TCP") {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <pinion/base/cancellable_work.hpp>
+#include <pinion/base/short_turns.hpp>
 #include <pinion/base/thread_pool.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -26,6 +27,7 @@ PINION_DECL thread_pool::thread_pool(int threads, int loop_helpers, int most_spa
     : count_(threads), loop_helpers_(loop_helpers), most_spares_(most_spares) {
   for (int i = 0; i < threads; ++i)
     threads_.emplace_back([this] {
+      take_short_turns();
       while (find_work() || sleep()) {
       }
     });

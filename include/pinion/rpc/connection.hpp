@@ -103,7 +103,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
   enum class urgency {
     now,    // written at once, in the calling thread, if possible
-    batch,  // written by the network's thread, together with the rest of the queue
+    batch,  // written by the network's thread, together with the rest of the queue; within a host as `now`
   };
 
   void notify(rpc::method what, rpc::message&& message, urgency when = urgency::batch);

@@ -61,8 +61,9 @@ PINION_DECL void connection::send(frame_header header, rpc::message&& message, u
   if (header.kind == frame_kind::reply) refuse_if_crowded(header, message);
   if (!has_backlog()) moved_ = net_.now();
   out_.add(header, std::move(message));
-  if (writing_) return watch_if_crowded();  // the thread that is writing will send it
-  if (when == urgency::now && all_written_now(gone)) return;
+  if (writing_) return watch_if_crowded();     // the thread that is writing will send it
+  const bool wakes_more = memory_ != nullptr;  // within a host a write costs less than waking a thread for it
+  if ((when == urgency::now || wakes_more) && all_written_now(gone)) return;
   writing_ = true;
   watch_if_crowded();
   net_.post([self = shared_from_this()] { self->net_.spawn(self->write(self)); });

@@ -15,6 +15,7 @@
 #include <pinion/base/heap.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/process.hpp>
+#include <pinion/base/short_turns.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/local_network.hpp>
 #include <pinion/rpc/network_turn.hpp>
@@ -232,6 +233,7 @@ class tcp_network final : public network {
  private:
   void serve() {
     mark_heap();  // long messages arrive here
+    take_short_turns();
     turn_.serve();
   }
 
