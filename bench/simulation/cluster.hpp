@@ -124,6 +124,11 @@ struct host {
   bool lives() const { return now && !now->dead && !now->ended && !now->asked.done(); }
 };
 
+// A fault in the middle of steps that the guest is asked for, since it knows who takes part in them: the master's
+// streams to a worker are lost, so that what comes to the worker comes for no run; the ps and the worker are parted for
+// longer than a step may take; the ps is asked to end while a step waits there.
+enum class errand { none, orphan, part, leave };
+
 // The hosts, and what can be done to them. Used by the thread that has the turn.
 class cluster {
  public:
@@ -209,10 +214,10 @@ class cluster {
   }
 
   // Two hosts cannot reach each other for a while, and all others can.
-  void part(const host& a, const host& b) {
+  void part(const host& a, const host& b, duration at_least = 1ms, duration at_most = 20s) {
     tells.tell(fmt::format("part {} {}", a.full(), b.full()));
     world.cut(a.name, b.name);
-    std::this_thread::sleep_for(chance.between(1ms, chance.chance(50) ? 20s : 50s));
+    std::this_thread::sleep_for(chance.between(at_least, at_most));
     world.heal(a.name, b.name);
   }
   // Something between two hosts forgets their streams.
@@ -239,6 +244,7 @@ class cluster {
   std::condition_variable connects;                // a host begins to connect
   std::pair<const void*, std::string> connecting;  // its network, and to where
   bool calm = false;                               // no faults now
+  errand wanted = errand::none;                    // of the guest
   bool brisk = false;                              // workers make one step after the other
   host *from = nullptr, *to = nullptr;             // tasks between which its values go
   std::mutex beginning;                            // guards nothing: one thread has the turn

@@ -29,6 +29,7 @@ class weather {
       std::this_thread::sleep_for(12s);
       look();
       if (chance_.chance(40)) startle();
+      if (chance_.chance(80)) send_guest();
       c_.quiet_since = history::now();
       std::this_thread::sleep_for(chance_.between(0s, 60s));
       if (chance_.chance(70)) rest();
@@ -177,6 +178,18 @@ class weather {
     expect_steps("soon after a reset", 4s);
     c_.tells.tell(fmt::format("all make steps {:.2f} s after a reset", seconds(history::now() - began)));
     c_.brisk = false;
+    std::this_thread::sleep_for(12s);
+  }
+  // While nothing else is broken, the guest brings one fault about, if it comes by in time.
+  void send_guest() {
+    if (!c_.tells.broken().empty()) return;
+    c_.wanted = std::array{errand::orphan, errand::part, errand::leave}[chance_.below(3)];
+    for (int waits = 0; waits < 90 && c_.wanted != errand::none; ++waits) std::this_thread::sleep_for(1s);
+    if (std::exchange(c_.wanted, errand::none) != errand::none) return;
+    ++faults_;
+    std::this_thread::sleep_for(60s);
+    calm();
+    expect_steps("after a fault of the guest");
     std::this_thread::sleep_for(12s);
   }
   // After a long calm nothing is left of the faults before.
