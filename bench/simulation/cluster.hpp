@@ -94,6 +94,7 @@ struct life : process {
   std::thread thread;
   pn::countdown asked;                             // to end, or to notice that it is dead
   pn::distributed::task_server* server = nullptr;  // while it serves
+  int looks = 0;                                   // at the server, which waits for their end
   bool ended = false;
   bool misses_chief = false;  // a worker takes its chief for lost
   duration frozen_for{};      // so far
@@ -122,6 +123,26 @@ struct host {
   std::string address() const { return name + std::string(port); }
   std::string full() const { return fmt::format("/job:{}/replica:0/task:{}", job, task); }
   bool lives() const { return now && !now->dead && !now->ended && !now->asked.done(); }
+};
+
+// A look at the server of a task, if it serves; it stays while it is looked at.
+class glance {
+ public:
+  explicit glance(const host& at) : of_(at.lives() && at.now->server ? at.now.get() : nullptr) {
+    if (!of_) return;
+    ++of_->looks;
+    server_ = of_->server;
+  }
+  ~glance() {
+    if (of_) --of_->looks;
+  }
+  glance(const glance&) = delete;
+  explicit operator bool() const { return of_ != nullptr; }
+  pn::distributed::task_server* operator->() const { return server_; }
+
+ private:
+  life* const of_;
+  pn::distributed::task_server* server_ = nullptr;
 };
 
 // A fault in the middle of steps that the guest is asked for, since it knows who takes part in them: the master's
@@ -280,6 +301,7 @@ class serving {
   }
   ~serving() {
     mine_.server = nullptr;
+    while (mine_.looks > 0) std::this_thread::sleep_for(1ms);
     const auto began = history::now();
     const auto stood = mine_.frozen_for;
     server_.reset();

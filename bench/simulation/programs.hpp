@@ -192,14 +192,14 @@ inline leftover least_left(cluster& c) {
   std::vector<std::pair<std::size_t, std::size_t>> least(c.hosts.size(), {most, most});
   for (int looks = 0; looks < 30; ++looks) {
     for (std::size_t i = 0; i < c.hosts.size(); ++i) {
-      const host& h = c.hosts[i];
-      if (!h.lives() || !h.now->server) {
+      const glance server(c.hosts[i]);
+      if (!server) {
         least[i] = {0, 0};
         continue;
       }
-      const std::size_t runs = h.now->server->values().runs(), begun = h.now->server->report().runs.size();
+      const std::size_t runs = server->values().runs(), begun = server->report().runs.size();
       least[i].first = std::min(least[i].first, runs - std::min(runs, begun));
-      least[i].second = std::min(least[i].second, h.now->server->values().offered());
+      least[i].second = std::min(least[i].second, server->values().offered());
     }
     std::this_thread::sleep_for(150ms);
   }
@@ -410,8 +410,8 @@ class guest {
     notice_death();
     if (came_ < c_.quiet_since) return;
     for (host& h : c_.hosts)
-      if (h.lives() && h.now->server)
-        for (const pn::run_report& r : h.now->server->report().runs)
+      if (const glance server(h); server)
+        for (const pn::run_report& r : server->report().runs)
           if (r.age > 9)
             c_.tells.broken(fmt::format("a run at {} goes on although the guest has cancelled it", h.full()));
   }

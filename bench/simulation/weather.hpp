@@ -246,10 +246,11 @@ class weather {
   // What tasks keep is bounded.
   void look() {
     for (host& h : c_.hosts) {
-      if (!h.lives() || !h.now->server) continue;
+      const glance server(h);
+      if (!server) continue;
       if (h.now->misses_chief) c_.tells.broken(fmt::format("{} misses a chief that is there", h.full()));
-      const pn::task_report r = h.now->server->report();
-      const auto kept = h.now->server->values().runs() + h.now->server->values().offered();
+      const pn::task_report r = server->report();
+      const auto kept = server->values().runs() + server->values().offered();
       expect_at_most(h, "sessions", r.sessions.size(), 6);
       expect_at_most(h, "runs and values", kept, 40);
       expect_at_most(h, "runs under way", r.runs.size(), 8);
@@ -282,11 +283,12 @@ class weather {
       c_.tells.broken(fmt::format("{} threads are left", left - 1));
   }
   void expect_nothing_left(const host& h) {
-    if (!h.now->server) return;
-    const pn::task_report r = h.now->server->report();
+    const glance server(h);
+    if (!server) return;
+    const pn::task_report r = server->report();
     expect_at_most(h, "sessions that nobody has", r.sessions.size(), 0);
-    expect_at_most(h, "runs that nobody has", r.runs.size() + h.now->server->values().runs(), 0);
-    expect_at_most(h, "values that nobody pulls", h.now->server->values().offered(), 0);
+    expect_at_most(h, "runs that nobody has", r.runs.size() + server->values().runs(), 0);
+    expect_at_most(h, "values that nobody pulls", server->values().offered(), 0);
     expect_at_most(h, "bytes of nobody", r.backlog.bytes_waiting + r.backlog.bytes_received, 0);
   }
   void stop(host& h) {
