@@ -94,6 +94,7 @@ struct life : process {
   std::thread thread;
   pn::countdown asked;                             // to end, or to notice that it is dead
   pn::distributed::task_server* server = nullptr;  // while it serves
+  int looks = 0;                                   // at the server, which waits for their end
   bool ended = false;
   bool misses_chief = false;  // a worker takes its chief for lost
   duration frozen_for{};      // so far
@@ -123,6 +124,31 @@ struct host {
   std::string full() const { return fmt::format("/job:{}/replica:0/task:{}", job, task); }
   bool lives() const { return now && !now->dead && !now->ended && !now->asked.done(); }
 };
+
+// A look at the server of a task, if it serves; it stays while it is looked at.
+class glance {
+ public:
+  explicit glance(const host& at) : of_(at.lives() && at.now->server ? at.now.get() : nullptr) {
+    if (!of_) return;
+    ++of_->looks;
+    server_ = of_->server;
+  }
+  ~glance() {
+    if (of_) --of_->looks;
+  }
+  glance(const glance&) = delete;
+  explicit operator bool() const { return of_ != nullptr; }
+  pn::distributed::task_server* operator->() const { return server_; }
+
+ private:
+  life* const of_;
+  pn::distributed::task_server* server_ = nullptr;
+};
+
+// A fault in the middle of steps that the guest is asked for, since it knows who takes part in them: the master's
+// streams to a worker are lost, so that what comes to the worker comes for no run; the ps and the worker are parted for
+// longer than a step may take; the ps is asked to end while a step waits there.
+enum class errand { none, orphan, part, leave };
 
 // The hosts, and what can be done to them. Used by the thread that has the turn.
 class cluster {
@@ -209,10 +235,10 @@ class cluster {
   }
 
   // Two hosts cannot reach each other for a while, and all others can.
-  void part(const host& a, const host& b) {
+  void part(const host& a, const host& b, duration at_least = 1ms, duration at_most = 20s) {
     tells.tell(fmt::format("part {} {}", a.full(), b.full()));
     world.cut(a.name, b.name);
-    std::this_thread::sleep_for(chance.between(1ms, chance.chance(50) ? 20s : 50s));
+    std::this_thread::sleep_for(chance.between(at_least, at_most));
     world.heal(a.name, b.name);
   }
   // Something between two hosts forgets their streams.
@@ -239,6 +265,7 @@ class cluster {
   std::condition_variable connects;                // a host begins to connect
   std::pair<const void*, std::string> connecting;  // its network, and to where
   bool calm = false;                               // no faults now
+  errand wanted = errand::none;                    // of the guest
   bool brisk = false;                              // workers make one step after the other
   host *from = nullptr, *to = nullptr;             // tasks between which its values go
   std::mutex beginning;                            // guards nothing: one thread has the turn
@@ -274,6 +301,7 @@ class serving {
   }
   ~serving() {
     mine_.server = nullptr;
+    while (mine_.looks > 0) std::this_thread::sleep_for(1ms);
     const auto began = history::now();
     const auto stood = mine_.frozen_for;
     server_.reset();

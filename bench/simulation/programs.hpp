@@ -192,14 +192,14 @@ inline leftover least_left(cluster& c) {
   std::vector<std::pair<std::size_t, std::size_t>> least(c.hosts.size(), {most, most});
   for (int looks = 0; looks < 30; ++looks) {
     for (std::size_t i = 0; i < c.hosts.size(); ++i) {
-      const host& h = c.hosts[i];
-      if (!h.lives() || !h.now->server) {
+      const glance server(c.hosts[i]);
+      if (!server) {
         least[i] = {0, 0};
         continue;
       }
-      const std::size_t runs = h.now->server->values().runs(), begun = h.now->server->report().runs.size();
+      const std::size_t runs = server->values().runs(), begun = server->report().runs.size();
       least[i].first = std::min(least[i].first, runs - std::min(runs, begun));
-      least[i].second = std::min(least[i].second, h.now->server->values().offered());
+      least[i].second = std::min(least[i].second, server->values().offered());
     }
     std::this_thread::sleep_for(150ms);
   }
@@ -280,6 +280,10 @@ class guest {
       c_.from = ends[first];
       c_.to = ends[(first + 1 + chance_.below(2)) % 3];
       c_.begins.notify_all();
+      if (const auto asked = take_errand(v, master); asked == errand::leave)
+        return wait_in_vain(s, v, true);
+      else if (asked != errand::none)
+        return crowd(s, v, master, asked);
       if (chance_.chance(15)) return wait_in_vain(s, v);
       if (chance_.chance(10)) return hurry(s, v);
       if (chance_.chance(25)) return crowd(s, v, master);
@@ -295,9 +299,18 @@ class guest {
     c_.tells.tell(fmt::format("the guest made {} steps", told));
   }
 
-  // A step that waits for nothing that comes ends by its deadline, or when it is cancelled.
-  void wait_in_vain(pn::session& s, const visit& v) {
-    const bool cancels = chance_.chance(40), closes = !cancels && chance_.chance(50);
+  // The errand that the guest is asked for, if this visit can do it: its steps may take long, and their master takes
+  // no part in them.
+  errand take_errand(const visit& v, const host& master) {
+    if (c_.wanted == errand::none || limit_ < longest_step || &master == &v.at_ps || &master == &v.at_worker)
+      return errand::none;
+    return std::exchange(c_.wanted, errand::none);
+  }
+
+  // A step that waits for nothing that comes ends by its deadline, or when it is cancelled. While it waits, the ps may
+  // be asked to end: others then meet one that takes no more steps.
+  void wait_in_vain(pn::session& s, const visit& v, bool leaves = false) {
+    const bool cancels = !leaves && chance_.chance(40), closes = !leaves && !cancels && chance_.chance(50);
     const pn::error why(pn::errc::cancelled, "the guest has no time");
     std::optional<pn::error> met;
     bool ended = false;
@@ -316,7 +329,7 @@ class guest {
     const stopwatch since(mine_);
     c_.tells.tell(cancels ? "the guest cancels" : closes ? "the guest closes its session" : "the guest waits");
     if (closes) s.close();
-    if (!cancels && !closes && !c_.calm && chance_.chance(40)) c_.leave(v.at_ps);  // others meet one that ends
+    if (leaves) c_.leave(v.at_ps);
     // A step that is still made ready when its session cancels is not under way, and begins afterwards.
     for (int n = 0; cancels && !ended && n < 5; ++n) {
       s.cancel_steps(why);
@@ -355,7 +368,7 @@ class guest {
   }
 
   // Several steps at once, perhaps over streams that break.
-  void crowd(pn::session& s, const visit& v, const host& master) {
+  void crowd(pn::session& s, const visit& v, const host& master, errand asked = errand::none) {
     c_.tells.tell("the guest makes steps at once");
     std::vector<std::thread> all;
     for (auto n = 2 + chance_.below(3); n > 0; --n)
@@ -368,7 +381,13 @@ class guest {
         } catch (const is_dead&) {
         }
       });
-    if (!c_.calm && chance_.chance(70)) {
+    if (asked != errand::none) {
+      std::this_thread::sleep_for(chance_.between(0ms, 10 * c_.drawn.network.max_latency));
+      if (asked == errand::orphan)
+        c_.lose(master, v.at_worker);
+      else
+        c_.part(v.at_ps, v.at_worker, 30s, 50s);
+    } else if (!c_.calm && chance_.chance(70)) {
       const bool back = chance_.chance(50);
       std::this_thread::sleep_for(chance_.between(0ms, 10 * c_.drawn.network.max_latency));
       const host& other = &master != &v.at_ps && (back || &master == &v.at_worker) ? v.at_ps : v.at_worker;
@@ -391,8 +410,8 @@ class guest {
     notice_death();
     if (came_ < c_.quiet_since) return;
     for (host& h : c_.hosts)
-      if (h.lives() && h.now->server)
-        for (const pn::run_report& r : h.now->server->report().runs)
+      if (const glance server(h); server)
+        for (const pn::run_report& r : server->report().runs)
           if (r.age > 9)
             c_.tells.broken(fmt::format("a run at {} goes on although the guest has cancelled it", h.full()));
   }

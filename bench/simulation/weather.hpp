@@ -29,6 +29,7 @@ class weather {
       std::this_thread::sleep_for(12s);
       look();
       if (chance_.chance(40)) startle();
+      if (chance_.chance(80)) send_guest();
       c_.quiet_since = history::now();
       std::this_thread::sleep_for(chance_.between(0s, 60s));
       if (chance_.chance(70)) rest();
@@ -179,6 +180,18 @@ class weather {
     c_.brisk = false;
     std::this_thread::sleep_for(12s);
   }
+  // While nothing else is broken, the guest brings one fault about, if it comes by in time.
+  void send_guest() {
+    if (!c_.tells.broken().empty()) return;
+    c_.wanted = std::array{errand::orphan, errand::part, errand::leave}[chance_.below(3)];
+    for (int waits = 0; waits < 90 && c_.wanted != errand::none; ++waits) std::this_thread::sleep_for(1s);
+    if (std::exchange(c_.wanted, errand::none) != errand::none) return;
+    ++faults_;
+    std::this_thread::sleep_for(60s);
+    calm();
+    expect_steps("after a fault of the guest");
+    std::this_thread::sleep_for(12s);
+  }
   // After a long calm nothing is left of the faults before.
   void rest() {
     std::this_thread::sleep_for(75s);
@@ -233,10 +246,11 @@ class weather {
   // What tasks keep is bounded.
   void look() {
     for (host& h : c_.hosts) {
-      if (!h.lives() || !h.now->server) continue;
+      const glance server(h);
+      if (!server) continue;
       if (h.now->misses_chief) c_.tells.broken(fmt::format("{} misses a chief that is there", h.full()));
-      const pn::task_report r = h.now->server->report();
-      const auto kept = h.now->server->values().runs() + h.now->server->values().offered();
+      const pn::task_report r = server->report();
+      const auto kept = server->values().runs() + server->values().offered();
       expect_at_most(h, "sessions", r.sessions.size(), 6);
       expect_at_most(h, "runs and values", kept, 40);
       expect_at_most(h, "runs under way", r.runs.size(), 8);
@@ -269,11 +283,12 @@ class weather {
       c_.tells.broken(fmt::format("{} threads are left", left - 1));
   }
   void expect_nothing_left(const host& h) {
-    if (!h.now->server) return;
-    const pn::task_report r = h.now->server->report();
+    const glance server(h);
+    if (!server) return;
+    const pn::task_report r = server->report();
     expect_at_most(h, "sessions that nobody has", r.sessions.size(), 0);
-    expect_at_most(h, "runs that nobody has", r.runs.size() + h.now->server->values().runs(), 0);
-    expect_at_most(h, "values that nobody pulls", h.now->server->values().offered(), 0);
+    expect_at_most(h, "runs that nobody has", r.runs.size() + server->values().runs(), 0);
+    expect_at_most(h, "values that nobody pulls", server->values().offered(), 0);
     expect_at_most(h, "bytes of nobody", r.backlog.bytes_waiting + r.backlog.bytes_received, 0);
   }
   void stop(host& h) {
