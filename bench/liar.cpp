@@ -2,13 +2,20 @@
 //
 //   liar [--rounds=N] [--idle=S] [--report=FILE]
 //
-// Two processes: two workers, and this one, which lies to the first of them while a good client of it runs a step that
-// is one no_op. Every lie is told once in each of N rounds (three). The report is a table, tabs between its columns:
-// the method, the field, the lie, the answer, and the resident memory of the workers afterwards. Then the program
-// prints how long the good client's steps took alone and meanwhile, and the memory, the threads and the descriptors of
-// the workers before, after each round, and after S seconds of idling (sixty). The reaches: a longest step of at most
-// ten times the median, memory within 10 % of that after the first round, threads and descriptors as before. Wall time;
-// so run it on an idle machine.
+// Three processes: two workers; a good client of the first; and this one, which lies to that worker. Every lie is told
+// once in each of N rounds (three). The report is a table, tabs between its columns: the method, the field, the lie,
+// the answer, and the resident memory of the workers afterwards. Then the program prints how long the good client's
+// steps, each of which is one no_op, took alone and meanwhile; and the memory, the threads and the descriptors of the
+// workers before, after each round, and after S seconds of idling (sixty). Before the lies as many honest clients come
+// and go as there will be liars in a round, and S seconds of idling follow them, too: what a server takes that has
+// served many, such as heaps of threads with holes, is no trace of the lies. The reaches: a longest step of at most ten
+// times the median, memory within 10 % of that before, threads and descriptors as before.
+//
+// The good client takes turns with a bare echo: one byte that goes to a thread of the workers' process and back, over a
+// socket. The worst of those is what the system's scheduler does to any process here. Wall time; so run it on an idle
+// machine.
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -17,8 +24,10 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -27,6 +36,7 @@
 #include <distributed/lies.hpp>
 #include <support/resident.hpp>
 
+#include "loopback.hpp"
 #include "other_process.hpp"
 #include "words.hpp"
 
@@ -37,66 +47,108 @@ using clock_type = std::chrono::steady_clock;
 
 int serve() {
   std::freopen("/dev/null", "w", stderr);  // the log of those who were thrown out
+  int port = 0;
+  const int listener = bench::listen_anywhere(port);
+  std::thread([listener] {
+    const int fd = ::accept(listener, nullptr, nullptr);
+    for (char byte = 0; ::read(fd, &byte, 1) == 1 && ::write(fd, &byte, 1) == 1;) {
+    }
+  }).detach();
   pn::local_cluster tasks({{"worker", 2}}, {.limits = {.sessions = 4, .nodes = 1000}});
   bench::tell(std::to_string(::getpid()));
   for (const int task : {0, 1}) bench::tell(tasks.target("worker", task));
+  bench::tell(std::to_string(port));
   tasks.server("worker", 0).join();
   std::_Exit(0);
 }
 
 // ---- the good client
 
-// Times of empty steps in microseconds, taken in a thread of its own until it is stopped.
-class good_client {
+class timings {
  public:
-  explicit good_client(const std::string& target)
-      : thread_([this, target] {
-          pn::graph g;
-          const auto use = g.as_default();
-          pn::session sess{{.target = target, .graph = &g, .operation_timeout = std::chrono::seconds(30)}};
-          auto empty_step = sess.make_callable(pn::feeds(), pn::fetches(), pn::targets(pn::no_op()));
-          for (int i = 0; i < 1000; ++i) empty_step();
-          while (!stopped_) {
-            const auto start = clock_type::now();
-            empty_step();
-            us_.push_back(std::chrono::duration<double, std::micro>(clock_type::now() - start).count());
-          }
-        }) {}
-  good_client(const good_client&) = delete;
-
-  // Ends it, and prints what it felt.
-  void show(const char* when) {
-    stopped_ = true;
-    thread_.join();
-    std::sort(us_.begin(), us_.end());
-    const double median = us_[us_.size() / 2];
-    fmt::print("  {:<22} {:8} steps   median {:7.1f}   99 % {:8.1f}   99.9 % {:8.1f}   longest {:9.1f}: {:.1f} times\n",
-               when, us_.size(), median, us_[us_.size() * 99 / 100], us_[us_.size() * 999 / 1000], us_.back(),
-               us_.back() / median);
+  template <class Work>
+  void add(const Work& work) {
+    const auto start = clock_type::now();
+    work();
+    us_.push_back(std::chrono::duration<double, std::micro>(clock_type::now() - start).count());
+  }
+  std::string take() {
+    std::vector<double> us = std::exchange(us_, {});
+    std::sort(us.begin(), us.end());
+    const double median = us[us.size() / 2];
+    return fmt::format("{:8}   median {:7.1f}   99 % {:8.1f}   99.9 % {:8.1f}   longest {:9.1f}: {:.1f} times",
+                       us.size(), median, us[us.size() * 99 / 100], us[us.size() * 999 / 1000], us.back(),
+                       us.back() / median);
   }
 
  private:
-  std::atomic<bool> stopped_{false};
   std::vector<double> us_;
-  std::thread thread_;
 };
 
-// Has the two workers connect with each other, as the tasks of a cluster are that has run a step.
+// Runs empty steps and bare echoes in turn; for each line that comes it tells how long they took since the last.
+int be_good(const std::string& target, int port) {
+  pn::graph g;
+  const auto use = g.as_default();
+  pn::session sess{{.target = target, .graph = &g, .operation_timeout = std::chrono::seconds(30)}};
+  auto empty_step = sess.make_callable(pn::feeds(), pn::fetches(), pn::targets(pn::no_op()));
+  const int socket = bench::connect_to(port);
+  char byte = 0;
+  const auto echo = [&] {
+    if (::write(socket, &byte, 1) != 1 || ::read(socket, &byte, 1) != 1) throw std::runtime_error("no echo");
+  };
+  for (int i = 0; i < 1000; ++i) empty_step(), echo();
+  std::atomic<int> asked{0};
+  std::thread([&asked] {
+    while (std::getchar() != EOF) ++asked;
+  }).detach();
+  timings steps, echoes;
+  for (int told = 0;; ++told) {
+    do {
+      steps.add(empty_step);
+      echoes.add(echo);
+    } while (asked == told);
+    bench::tell(steps.take());
+    bench::tell(echoes.take());
+  }
+}
+
+class good_client {
+ public:
+  good_client(const std::string& target, const std::string& port)
+      : process_({"/proc/self/exe", "--be-good", target, port}) {}
+  // Lets go what it felt until now.
+  void begin() { ask(); }
+  void show(const std::string& when) {
+    const auto [steps, echoes] = ask();
+    fmt::print("  {:<22} {}\n  {:<22} {}\n", when, steps, "  a bare echo", echoes);
+  }
+
+ private:
+  std::pair<std::string, std::string> ask() {
+    process_.say("");
+    std::string steps = process_.line();
+    return {std::move(steps), process_.line()};
+  }
+  bench::other_process process_;
+};
+
+// Has the two workers connect with each other and ship large parts, as the tasks of a cluster do that has run a step.
 void let_workers_meet(const std::string& target) {
   pn::graph g;
   const auto use = g.as_default();
   pn::session sess{{.target = target, .graph = &g}};
-  const auto x = pn::placeholder<float>({}, "x");
+  const pn::shape extent{1 << 13};
+  const auto x = pn::placeholder<float>(extent, "x");
   pn::expr<float> there, here;
   {
     const pn::device on{"/job:worker/task:1"};
-    there = x + 1.0f;
+    there = x + pn::constant(pn::tensor<float>(extent));
   }
   {
     const pn::device on{"/job:worker/task:0"};
-    here = there * 2.0f;
+    here = there * pn::constant(pn::tensor<float>(extent));
   }
-  sess.run({{x, 1.0f}}, here);
+  sess.run({{x, pn::tensor<float>(extent)}}, here);
 }
 
 // ---- what is left
@@ -115,45 +167,49 @@ void show_left(const std::string& id, const std::string& when) {
 
 int main(int argc, char** argv) try {
   if (argc > 1 && std::string(argv[1]) == "--serve") return serve();
+  if (argc > 3 && std::string(argv[1]) == "--be-good") return be_good(argv[2], std::stoi(argv[3]));
   const bench::words w(argc, argv);
   const int rounds = w.count("--rounds", 3), idle = w.count("--idle", 60);
   const std::string report = w.get("--report");
   bench::other_process tasks({"/proc/self/exe", "--serve"});
-  const std::string id = tasks.line(), victim = tasks.line(), second = tasks.line();
+  const std::string id = tasks.line(), victim = tasks.line(), second = tasks.line(), port = tasks.line();
   const std::uint64_t life = real::liar(second).life_of_other();
+  const auto rest = [idle] { std::this_thread::sleep_for(std::chrono::seconds(idle)); };
 
+  let_workers_meet(victim);
+  std::optional<real::honest> other(std::in_place, victim);
+  for (std::size_t i = 0; i < real::lies().size(); ++i) {
+    real::scene s(victim, *other, life);
+    s.begin_waiting();
+    s.end_of_waiting(false);
+  }
+  good_client good(victim, port);
+  rest();
   fmt::print("empty steps of a good client, us\n");
-  {
-    good_client alone(victim);
-    std::this_thread::sleep_for(std::chrono::seconds(5));
-    alone.show("alone");
-  }
+  good.begin();
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  good.show("alone");
+  fmt::print("what is left of {} lies in each round\n", real::lies().size());
+  show_left(id, "before");
   std::vector<real::told_lie> rows;
-  std::vector<std::string> left;
   std::size_t unexpected = 0;
-  {
-    let_workers_meet(victim);
-    std::optional<real::honest> other(std::in_place, victim);
-    fmt::print("what is left of {} lies in each round\n", real::lies().size());
-    show_left(id, "before");
-    for (int round = 1; round <= rounds; ++round) {
-      good_client meanwhile(victim);
-      rows.clear();
-      for (const real::lie& l : real::lies()) {
-        real::told_lie row{&l, std::nullopt, 0};
-        {
-          real::scene s(victim, *other, life);
-          row.answer = l.tell(s);
-        }
-        row.resident = resident_mib(id);
-        unexpected += !row.is_as_expected();
-        rows.push_back(row);
+  for (int round = 1; round <= rounds; ++round) {
+    good.begin();
+    rows.clear();
+    for (const real::lie& l : real::lies()) {
+      real::told_lie row{&l, std::nullopt, 0};
+      {
+        real::scene s(victim, *other, life);
+        row.answer = l.tell(s);
       }
-      show_left(id, fmt::format("after round {}", round));
-      meanwhile.show("  the good client");
+      row.resident = resident_mib(id);
+      unexpected += !row.is_as_expected();
+      rows.push_back(row);
     }
+    show_left(id, fmt::format("after round {}", round));
+    good.show("  the good client");
   }
-  std::this_thread::sleep_for(std::chrono::seconds(idle));
+  rest();
   show_left(id, fmt::format("after {} s of idling", idle));
   fmt::print("  {} answers were not as expected\n", unexpected);
   if (!report.empty()) std::ofstream(report) << real::report_of(rows);

@@ -99,6 +99,26 @@ TEST_CASE("a thread is given its own returned block of the CPUs' pool, and leave
   }
 }
 
+TEST_CASE("a thread that rests leaves its returned blocks to others before its end, and a trim gets them") {
+  auto& pool = devices::pool_allocator::of_cpus();
+  constexpr std::size_t bytes = 900 << 10;
+  std::thread([&] {
+    const void* const first = buffer_ref(pool.allocate(bytes))->data();
+    pool.leave_own();
+    CHECK(pool.held() > 0);
+    std::thread([&] { CHECK(buffer_ref(pool.allocate(bytes))->data() == first); }).join();
+    pool.trim(), pool.trim();
+    CHECK(pool.trim() == 0);
+    const auto before = pool.held();
+    { const buffer_ref again(pool.allocate(bytes)); }
+    pool.trim(), pool.trim();
+    CHECK(pool.held() > before);  // the thread keeps it
+    pool.leave_own();
+    pool.trim(), pool.trim();
+    CHECK(pool.held() == before);
+  }).join();
+}
+
 TEST_CASE("a block that another thread returns is given out again by either") {
   auto& pool = devices::pool_allocator::of_cpus();
   std::vector<buffer_ref> lent;

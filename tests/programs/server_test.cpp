@@ -89,7 +89,8 @@ TEST_CASE("what cannot be served ends with 1 and a sentence, wrong options with 
       {{"--limit", "patience=3"}, 2, "there is no limit 'patience'; the limits are sessions, bytes_waiting, nodes"},
       {{"--limit", "clients=many"}, 2, "'clients=many' needs a number of at least 1, as in clients=100"},
       {{"--limit", "clients"}, 2, "'clients' needs a number"},
-      {{"--limit", "clients=0"}, 2, "'clients=0' needs a number"},
+      {{"--limit", "clients=0"}, 2, "'clients=0' needs a number of at least 1"},
+      {{"--limit", "kept_graphs=-1"}, 2, "'kept_graphs=-1' needs a number of at least 0, as in kept_graphs=100"},
       {{"--log-format", "xml"}, 2, "--log-format"},
       {{"--help"}, 0, "--cluster"},
       {{"--version"}, 0, "pinion_server " PINION_VERSION},
@@ -118,11 +119,13 @@ TEST_CASE("pinion_server keeps the variables of its task from one life to the ne
   CHECK(int(session{toward(second.line())}.run(v)) == 5);
 }
 
-TEST_CASE("pinion_server sets the limits of its task") {
-  const server_program task({"--cluster", any_port, "--limit", "clients=17", "--limit", "bytes_waiting=5000000000"});
+TEST_CASE("pinion_server sets the limits of its task; no graph need stay there") {
+  const server_program task({"--cluster", any_port, "--limit", "clients=17", "--limit", "bytes_waiting=5000000000",
+                             "--limit", "kept_graphs=0"});
   const auto set = inspect(task.target()).limits;
   CHECK(set.clients == 17);
   CHECK(set.bytes_waiting == 5'000'000'000);
+  CHECK(set.kept_graphs == 0);
   CHECK(set.runs == server_limits{}.runs);
 }
 

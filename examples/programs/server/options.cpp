@@ -4,7 +4,9 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -44,6 +46,11 @@ void add_resources(CLI::App& app, server::options& into, double& grace) {
       ->type_name("FILE");
 }
 
+// The least value of a limit. Graphs need not stay; a task without sessions, say, would serve nobody.
+int least_of(std::string_view limit) {
+  return limit == "kept_graphs" || limit == "kept_graph_bytes" ? 0 : 1;
+}
+
 // Sets a limit of the task as "NAME=VALUE" says. Throws what the parser tells, where there is no such limit or number.
 void set_limit(pinion::server_limits& limits, const std::string& text) {
   const std::string wanted = text.substr(0, text.find('='));
@@ -54,8 +61,10 @@ void set_limit(pinion::server_limits& limits, const std::string& text) {
     if (name != wanted) return;
     const char* const end = text.data() + text.size();
     const auto read = std::from_chars(text.data() + std::min(name.size() + 1, text.size()), end, most);
-    if (read.ec != std::errc() || read.ptr != end || most < 1)
-      throw CLI::ValidationError("--limit", "'" + text + "' needs a number of at least 1, as in " + name + "=100");
+    const int least = least_of(name);
+    if (read.ec != std::errc() || read.ptr != end || std::cmp_less(most, least))
+      throw CLI::ValidationError(
+          "--limit", "'" + text + "' needs a number of at least " + std::to_string(least) + ", as in " + name + "=100");
     set = true;
   });
   if (!set) throw CLI::ValidationError("--limit", "there is no limit '" + wanted + "'; the limits are " + names);
@@ -67,7 +76,8 @@ void add_limits(CLI::App& app, server::options& into) {
          [&into](const std::vector<std::string>& all) {
            for (const std::string& one : all) set_limit(into.config.limits, one);
          },
-         "The most that clients may ask of the task, such as clients=100 or bytes_waiting=1048576; may be given often")
+         "The most that clients may ask of the task, such as clients=100, or kept_graphs=0 for none; may be given "
+         "often")
       ->type_name("NAME=VALUE");
 }
 

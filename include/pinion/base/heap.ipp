@@ -23,11 +23,14 @@ class heap_marks {
     std::lock_guard hold(mutex_);
     put(blocks_, std::malloc(size));
   }
-  // Frees most of each block, and takes as much again from the same heap.
-  void free_for_a_moment() {
+  // Frees most of each block, does something, and takes as much again from the same heap.
+  template <class Body>
+  void free_during(const Body& body) {
     std::lock_guard hold(mutex_);
+    for (auto& [part, block] : blocks_) block = resized(block, 16);
+    body();
     std::map<std::uintptr_t, void*> again;
-    for (auto [part, block] : std::exchange(blocks_, {})) put(again, resized(resized(block, 16), size));
+    for (auto [part, block] : std::exchange(blocks_, {})) put(again, resized(block, size));
     blocks_ = std::move(again);
   }
 
@@ -65,11 +68,12 @@ PINION_DECL void mark_heap() {
 }
 
 PINION_DECL void give_heap_back() {
-#if defined(__GLIBC__)
-  ::malloc_trim(0);
-#endif
   detail::limit_ends_of_heaps(64 << 10);
-  of_this_process<detail::heap_marks>().free_for_a_moment();
+  of_this_process<detail::heap_marks>().free_during([] {
+#if defined(__GLIBC__)
+    ::malloc_trim(0);  // the pages of the blocks, too
+#endif
+  });
   detail::limit_ends_of_heaps(64 << 20);
 }
 

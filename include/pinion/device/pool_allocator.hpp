@@ -31,6 +31,8 @@ class pool_allocator final : public allocator {
 
   buffer* allocate(std::size_t bytes, std::string_view holder = {}) override;
   void recycle(buffer* idle) noexcept override;
+  // Puts the blocks that the calling thread keeps on the shelves, before the thread rests for long.
+  void leave_own();
   // Returns to the system the blocks on the shelves that nobody has needed since the last call. Steps that repeat more
   // often than this is called keep theirs. Servers call it once in a while. Returns the number of bytes.
   std::int64_t trim();

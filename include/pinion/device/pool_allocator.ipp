@@ -39,8 +39,12 @@ class pool_allocator::own_blocks {
   own_blocks(const own_blocks&) = delete;
   ~own_blocks() {
     ended() = true;
+    leave();
+  }
+  void leave() {
     for (rack& r : racks_)
       while (r.count > 0) of_cpus().shelve(r.blocks[--r.count]);
+    bytes_ = 0;
   }
 
   buffer* take(std::size_t index) {
@@ -135,6 +139,10 @@ PINION_DECL buffer* pool_allocator::allocate(std::size_t bytes, std::string_view
 PINION_DECL void pool_allocator::recycle(buffer* idle) noexcept {
   own_blocks* const mine = own_blocks::of_this_thread(*this);
   if (!mine || !mine->keep(size_class_of(idle->capacity()), idle)) shelve(idle);
+}
+
+PINION_DECL void pool_allocator::leave_own() {
+  if (own_blocks* const mine = own_blocks::of_this_thread(*this)) mine->leave();
 }
 
 PINION_DECL void pool_allocator::shelve(buffer* idle) noexcept {

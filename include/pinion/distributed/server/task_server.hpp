@@ -282,7 +282,8 @@ class task_server {
   const std::shared_ptr<rpc::timer> sweeper_ = net_->make_timer();
   const std::shared_ptr<bool> swept_ = std::make_shared<bool>(false);  // used by the network's thread only
   std::map<std::uint64_t, std::set<std::uint64_t>> sessions_of_;       // by guest; used by the network's thread only
-  // How many sweeps give the memory of graphs back: they are freed a while after their client has gone. Same thread.
+  // How many sweeps give the memory of graphs, and of small values, back: graphs are freed a while after their client
+  // has gone. Same thread.
   static constexpr int sweeps_to_free = 4;
   int let_go_ = 0;
 

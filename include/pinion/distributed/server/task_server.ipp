@@ -417,7 +417,7 @@ PINION_DECL rpc::awaitable<void> task_server::sweep(task_server* self, std::shar
                                                     std::shared_ptr<bool> stopped) {
   for (int n = 1; co_await timer->wait_until(self->net_->now() + std::chrono::seconds(1)); ++n) {
     if (*stopped) co_return;  // self may be gone
-    self->exchange_.sweep();
+    if (self->exchange_.sweep()) self->let_go_ = std::max(self->let_go_, 1);
     if (n % 10 != 0) continue;
     self->builders_.add(0, [graphs_too = self->let_go_ > 0] { give_spare_memory_back(graphs_too); });
     self->let_go_ = std::max(self->let_go_ - 1, 0);

@@ -6,6 +6,7 @@
 
 #include <pinion/base/cancellable_work.hpp>
 #include <pinion/base/heap.hpp>
+#include <pinion/device/pool_allocator.hpp>
 #include <pinion/distributed/worker/builders.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -55,6 +56,7 @@ PINION_DECL void builders::take_turn(std::uint64_t key) {
     next();
     next = nullptr;
   }
+  devices::pool_allocator::of_cpus().leave_own();  // values of graphs, which other threads may let go
   {
     std::lock_guard hold(mutex_);
     const auto at = lines_.find(key);

@@ -2,7 +2,7 @@
 //
 // Invariants (numbers of protocol.md in brackets)
 //   1. Values pushed to a peer and not yet taken there are at most the credit; the rest waits here, announced. [V1, V2]
-//   2. A run that has ended leaves a tombstone, so that a late value is dropped. [V4]
+//   2. A run that has ended leaves a tombstone for options.remembered, so that a late value is dropped. [V4]
 //   3. A value for a run that has not begun waits for it, but only for options.patience, and while its sender has a
 //      channel to this task. Of one sender wait no more than options.early, and a quarter of options.early_bytes. A run
 //      of which more would wait, or whose values are gone with their sender, keeps none, and fails when it begins.
@@ -16,12 +16,12 @@
 //   6. Of the values that wait here for one peer no more than options.offered bytes do: the run of another fails. [V8]
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -44,12 +44,13 @@ namespace pinion { inline namespace v0 { namespace distributed {
 
 // The limits of an exchange.
 struct exchange_options {
-  std::uint64_t credit = std::uint64_t{4} << 20;       // most bytes pushed to one peer and not yet taken
-  rpc::duration patience = std::chrono::seconds(60);   // how long values wait for a run to begin
-  std::size_t tombstones = 1024;                       // number of ended runs of a session that are remembered
-  std::size_t early = 4096;                            // most values of one sender for runs that have not begun
-  std::uint64_t early_bytes = std::uint64_t{1} << 30;  // most bytes of them; a quarter of these of one sender
-  std::uint64_t offered = std::uint64_t{8} << 30;      // most bytes that wait until one peer asks for them
+  std::uint64_t credit = std::uint64_t{4} << 20;        // most bytes pushed to one peer and not yet taken
+  rpc::duration patience = std::chrono::seconds(60);    // how long values wait for a run to begin
+  std::size_t tombstones = 1024;                        // number of ended runs of a session that are remembered
+  rpc::duration remembered = std::chrono::seconds(30);  // how long they are, from when the last of the session ended
+  std::size_t early = 4096;                             // most values of one sender for runs that have not begun
+  std::uint64_t early_bytes = std::uint64_t{1} << 30;   // most bytes of them; a quarter of these of one sender
+  std::uint64_t offered = std::uint64_t{8} << 30;       // most bytes that wait until one peer asks for them
 };
 
 // The peers of a run, each with its incarnation at the time when the step was made.
@@ -87,9 +88,9 @@ class exchange final : public value_carrier {
   void forget(const run_id& run);
   // Drops the values that the runs of a session still offer, since nobody will pull them.
   void forget_session(const session_id& session);
-  // Drops the values that have waited too long for a run to begin, and tombstones that are as old; fails the runs whose
-  // values were lost with the channel from their sender. To be called each second or so.
-  void sweep();
+  // Drops the values that have waited too long for a run to begin, and old tombstones; fails the runs whose values were
+  // lost with the channel from their sender. To be called each second or so. Returns whether it dropped anything.
+  bool sweep();
   std::size_t runs() const;
 
   // Returns the number of values that wait here to be pulled.
@@ -135,10 +136,9 @@ class exchange final : public value_carrier {
     std::optional<error> spoilt;                    // why it will not begin: it keeps no values then
   };
 
-  // The tombstones of a session, the oldest first.
+  // The tombstones of a session. Masters count their runs upwards, so the lowest is the oldest.
   struct graves {
-    std::deque<std::uint64_t> order;
-    std::unordered_set<std::uint64_t> runs;
+    std::set<std::uint64_t> runs;
     time_point last{};  // when it got the last
   };
 

@@ -72,7 +72,8 @@ PINION_DECL void exchange::forget_session(const session_id& session) {
   offers_.forget_session(session);
 }
 
-PINION_DECL void exchange::sweep() {
+PINION_DECL bool exchange::sweep() {
+  std::size_t graves_gone = 0;
   std::vector<std::shared_ptr<remote_rendezvous>> late;
   {
     std::lock_guard hold(mutex_);
@@ -84,10 +85,12 @@ PINION_DECL void exchange::sweep() {
       }
       at = drop ? runs_.erase(at) : std::next(at);
     }
-    std::erase_if(buried_, [&](const auto& of) { return net_.now() - of.second.last > options_.patience; });
+    graves_gone =
+        std::erase_if(buried_, [&](const auto& of) { return net_.now() - of.second.last > options_.remembered; });
   }
   for (const auto& meet : late) meet->abort(error(errc::cancelled, "the run never began here"));
   fail_unreachable();
+  return graves_gone > 0 || !late.empty();
 }
 
 PINION_DECL std::size_t exchange::runs() const {
@@ -334,10 +337,8 @@ PINION_DECL bool exchange::is_buried(const run_id& run) const {
 PINION_DECL void exchange::bury(const run_id& run) {
   graves& of = buried_[run.session];
   of.last = net_.now();
-  if (of.runs.insert(run.count).second) of.order.push_back(run.count);
-  if (of.order.size() <= options_.tombstones) return;
-  of.runs.erase(of.order.front());
-  of.order.pop_front();
+  of.runs.insert(run.count);
+  if (of.runs.size() > options_.tombstones) of.runs.erase(of.runs.begin());
 }
 
 PINION_DECL bool exchange::may_wait(const rpc::guest& from, const run_id& run, std::uint64_t bytes,
