@@ -234,7 +234,7 @@ PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::make_st
 }
 
 PINION_DECL prepared_reply remote_session::prepare_in(step_place& place, const runtime::step_signature& signature,
-                                                       bool in_turns) {
+                                                      bool in_turns) {
   try {
     ship();
     return port()->prepare(signature, limits(), {options_.log_device_placement, in_turns});
