@@ -206,11 +206,11 @@ TEST_CASE("tasks of one host share memory, with a key, too, and large and small 
 }
 
 TEST_CASE("a notice to a task of this host is written by the thread that sends it, and wakes no other") {
+  std::promise<void> held, go_on;  // these outlive the network's turn, whose end the pair waits for
   near_pair p;
-  std::promise<void> held, go_on;
-  p.net->post([&] {
+  p.net->post([&held, until = go_on.get_future().share()] {
     held.set_value();
-    go_on.get_future().get();
+    until.get();
   });
   held.get_future().get();  // from here the network's thread writes nothing
   const auto before = p.sent->writes.load();
