@@ -281,7 +281,12 @@ class table {
     for (const auto& d : anatomy::damage_to<M>(has_payload<M>)) {
       // A byte without a meaning may be any, and then the server would have been asked to stop.
       if (std::is_same_v<M, shutdown_request> && !d.unreadable && d.what == "all bits set") continue;
-      add<M>(d.field, d.what, d.unreadable ? unreadable : any,
+      // The bytes of a turn are compared with the feeds of its step before they are read.
+      const bool compared = std::is_same_v<M, take_turn> && d.what == "a payload that no field is of";
+      add<M>(d.field, d.what,
+             compared       ? wrong
+             : d.unreadable ? unreadable
+                            : any,
              [d](scene& s) { return say<M>(s, usual<M>(s), anatomy::damaged(truth<M>(s), d), false); });
     }
   }

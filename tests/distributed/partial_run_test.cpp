@@ -78,10 +78,10 @@ TEST_CASE("a turn waits for its operations, which run on other tasks") {
   auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
   summing s(cluster.target("worker", 0));
   const auto v = place<"/job:ps/task:1">(variable(0.f, {.name = "v"}));
-  const operation put = place<"/job:ps/task:1">(assign(v, s.r2));
+  const operation put = place<"/job:ps/task:1">(assign(v, s.r2)), up(s.up);
   s.sess.run(v.initializer());
-  partial_run step(s.sess, feeds(s.a, s.b, s.c), fetches(s.r1), targets(put, s.up));
-  step.run({{s.a, 1.f}, {s.b, 2.f}}, s.r1, s.up);
+  partial_run step(s.sess, feeds(s.a, s.b, s.c), fetches(s.r1), targets(put, up));
+  step.run({{s.a, 1.f}, {s.b, 2.f}}, s.r1, up);
   CHECK(int(s.sess.run(s.count)) == 1);
   step.run({{s.c, 5.f}}, put);
   CHECK(float(s.sess.run(v)) == 15);
