@@ -3,6 +3,7 @@
 #if PINION_HAS_DISTRIBUTED
 #include <pinion/distributed/client/remote_session.ipp>
 #include <pinion/distributed/client/remote_turns.ipp>
+#include <pinion/distributed/client/session_port.ipp>
 #include <pinion/distributed/client/sessions.ipp>
 #include <pinion/distributed/client/stop_request.ipp>
 #include <pinion/distributed/master/deadlines.ipp>

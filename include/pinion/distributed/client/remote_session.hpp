@@ -14,6 +14,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
+#include <pinion/distributed/client/session_port.hpp>
 #include <pinion/distributed/master/master.hpp>
 #include <pinion/distributed/wire/cancellations.hpp>
 #include <pinion/distributed/wire/graph.hpp>
@@ -31,28 +32,6 @@ struct client_way {
   const std::shared_ptr<rpc::network> net;
   const std::shared_ptr<rpc::channel> way;
 };
-
-// The client's access to its session at a master. Calls block the calling thread; `until` and `limits` say for how
-// long. Thread-safe.
-class session_port {
- public:
-  virtual ~session_port() = default;
-  virtual void extend(graph_delta delta, patience until) = 0;
-  virtual prepared_reply prepare(const runtime::step_signature& signature, const call_limits& limits,
-                                 prepare_options how) = 0;
-  virtual pinion::plan plan(const runtime::step_signature& signature, const call_limits& limits) = 0;
-  virtual run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) = 0;
-  // Runs in turns: each goes by the number that begin_turns() returns.
-  virtual std::uint64_t begin_turns(std::uint64_t step, patience until) = 0;
-  virtual std::vector<any_tensor> take_turn(std::uint64_t run, turn t, patience until) = 0;
-  virtual void end_turns(std::uint64_t run) = 0;  // waits for nothing
-  virtual std::vector<device_info> devices(const call_limits& limits) = 0;
-  virtual void cancel_steps(const error& why) = 0;
-  virtual void close() = 0;
-};
-
-// Throws data_loss unless the values are of the types that were fetched: a master may send anything.
-void expect_fetches(const std::vector<output_type>& fetched, const std::vector<any_tensor>& values);
 
 // Writes each notice as a line of the log.
 void warn(const std::vector<std::string>& notices);

@@ -264,22 +264,6 @@ PINION_DECL void remote_session::run(runtime::prepared_step& step, std::span<any
   std::move(got.fetches.begin(), got.fetches.end(), results.begin());
 }
 
-PINION_DECL void expect_fetches(const std::vector<output_type>& fetched, const std::vector<any_tensor>& values) {
-  if (values.size() != fetched.size())
-    throw error(errc::data_loss, "the master sent " + std::to_string(values.size()) +
-                                     " results of a step that fetches " + std::to_string(fetched.size()));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const any_tensor& is = values[i];
-    const output_type& type = fetched[i];
-    if (!is.empty() && is.dtype() == type.dtype && fits(is.shape(), type.shape)) continue;
-    throw error(errc::data_loss,
-                "the master sent " +
-                    (is.empty() ? "nothing" : std::string(to_string(is.dtype())) + " " + to_string(is.shape())) +
-                    " as result " + std::to_string(i) + ", which is " + std::string(to_string(type.dtype)) + " " +
-                    to_string(type.shape));
-  }
-}
-
 PINION_DECL pinion::measured_costs remote_session::measured_costs() {
   throw error(errc::unimplemented, "costs are recorded by sessions of one process, and this one is on a cluster");
 }

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/distributed/client/remote_session.hpp>
+#include <pinion/distributed/client/session_port.hpp>
 #include <pinion/runtime/run_in_turns.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {

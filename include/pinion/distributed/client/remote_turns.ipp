@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <pinion/distributed/client/remote_turns.hpp>
+#include <pinion/runtime/backend.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 

@@ -113,7 +113,7 @@ PINION_DECL void session_turns::fail_late() {
 }
 
 PINION_DECL void session_turns::use(const turn& t) {
-  const auto note = [this](const std::vector<std::uint64_t>& numbers, std::vector<bool>& used, const char* what) {
+  const auto note = [](const std::vector<std::uint64_t>& numbers, std::vector<bool>& used, const char* what) {
     for (const std::uint64_t n : numbers) {
       if (n >= used.size() || used[n])
         throw error(errc::invalid_argument, std::string("a turn of a partial run names ") + what + " " +
