@@ -598,6 +598,12 @@ void lie_about_turns(table& t) {
   of("targets", "one that is not there", wrong, [](auto& m) { m.targets = {0}; });
   t.about<take_turn>("(turn)", "one that was taken", wrong,
                      [](take_turn& m, scene& s) { s.client.ask<turn_taken>(m); });
+  t.about<take_turn>("values", "none for the feeds, of a run that has failed", codes(std::set{errc::deadline_exceeded}),
+                     [](take_turn& m, scene& s) {
+                       const take_turn late{m.session, m.run, 20, {}, {0}, {}, {}};
+                       caught([&] { s.client.ask<turn_taken>(late); });
+                       m.values.clear();
+                     });
   t.about<take_turn>("(turn)", "of a run that was given up", not_there, [](take_turn& m, scene& s) {
     s.client.tell(end_turns{m.session, m.run});
   });

@@ -1,4 +1,4 @@
-// What a client asks of its master.
+// The port of a client to its session at a master.
 #pragma once
 
 #include <cstdint>

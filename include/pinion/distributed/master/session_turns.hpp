@@ -55,6 +55,7 @@ class session_turns : public std::enable_shared_from_this<session_turns> {
   struct waiting_turn {
     std::vector<std::uint64_t> fetches, targets;
     taken done;
+    share held;
     std::optional<deadlines::entry> deadline = {};
   };
   using waiting_ref = std::list<waiting_turn>::iterator;
@@ -71,6 +72,7 @@ class session_turns : public std::enable_shared_from_this<session_turns> {
   std::vector<any_tensor> values_of(const waiting_turn& t);
 
   void await_ends();
+  std::shared_ptr<session_run> run() const;  // null once it has ended
   void fail_late();
   void came(std::vector<std::optional<any_tensor>>& ends, std::size_t number, any_tensor value);
   void feed(const turn& t);
@@ -87,7 +89,7 @@ class session_turns : public std::enable_shared_from_this<session_turns> {
   std::vector<bool> fed_, fetched_, run_targets_;             // which of them were named
   std::vector<std::optional<any_tensor>> fetches_, targets_;  // what has come; of a target an empty value
   std::list<waiting_turn> waiting_;
-  std::vector<share> held_;
+  std::vector<share> held_;  // of turns with feeds
 };
 
 }}}  // namespace pinion::v0::distributed

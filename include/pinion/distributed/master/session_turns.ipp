@@ -73,22 +73,22 @@ PINION_DECL void session_turns::expect_feeds(std::uint64_t bytes) const {
 }
 
 PINION_DECL void session_turns::take(turn t, patience until, share held, taken done) {
-  std::optional<answer> over;
-  {
-    std::lock_guard hold(mutex_);
-    if (!failure_) use(t);
-    held_.push_back(std::move(held));
-    const auto at = waiting_.insert(waiting_.end(), {t.fetches, t.targets, std::move(done)});
-    if (failure_) {
-      over = end(at, failure_);
-    } else if (is_there(*at)) {
-      over = end(at, values_of(*at));
-    } else if (until) {
-      at->deadline = s_.watched->add(*until, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->fail_late();
-      });
-    }
+  std::unique_lock hold(mutex_);
+  if (const shared_error why = failure_) {
+    hold.unlock();
+    return done(why);
   }
+  use(t);
+  if (!t.feeds.empty()) held_.push_back(held);
+  const auto at = waiting_.insert(waiting_.end(), {t.fetches, t.targets, std::move(done), std::move(held)});
+  std::optional<answer> over;
+  if (is_there(*at))
+    over = end(at, values_of(*at));
+  else if (until)
+    at->deadline = s_.watched->add(*until, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->fail_late();
+    });
+  hold.unlock();
   if (!t.feeds.empty()) s_.values.compute(id_, [self = shared_from_this(), t = std::move(t)] { self->feed(t); });
   if (over) over->done(std::move(over->how));
 }
@@ -98,18 +98,17 @@ PINION_DECL void session_turns::feed(const turn& t) {
     meet_->send(runtime::feed_key(t.feeds[i], step_->in_turns_at), handed_over(t.values[i]));
 }
 
+PINION_DECL std::shared_ptr<session_run> session_turns::run() const {
+  std::lock_guard hold(mutex_);
+  return run_;
+}
+
 PINION_DECL void session_turns::fail(const error& why) {
-  std::unique_lock hold(mutex_);
-  const auto run = run_;
-  hold.unlock();
-  if (run) run->fail(why);
+  if (const auto going_on = run()) going_on->fail(why);
 }
 
 PINION_DECL void session_turns::fail_late() {
-  std::unique_lock hold(mutex_);
-  const auto run = run_;
-  hold.unlock();
-  if (run) run->fail_late("a turn of a partial run");
+  if (const auto going_on = run()) going_on->fail_late("a turn of a partial run");
 }
 
 PINION_DECL void session_turns::use(const turn& t) {
@@ -122,17 +121,17 @@ PINION_DECL void session_turns::use(const turn& t) {
       used[n] = true;
     }
   };
-  auto fed = fed_, fetched = fetched_, run = run_targets_;
+  auto fed = fed_, fetched = fetched_, targets = run_targets_;
   if (t.feeds.size() != t.values.size())
     throw error(errc::invalid_argument, "a turn of a partial run names " + std::to_string(t.feeds.size()) +
                                             " feeds, and brings " + std::to_string(t.values.size()) + " values");
   note(t.feeds, fed, "feed");
   note(t.fetches, fetched, "fetch");
-  note(t.targets, run, "target");
+  note(t.targets, targets, "target");
   for (std::size_t i = 0; i < t.feeds.size(); ++i) step_->expect_feed(t.feeds[i], t.values[i]);
   fed_.swap(fed);
   fetched_.swap(fetched);
-  run_targets_.swap(run);
+  run_targets_.swap(targets);
 }
 
 PINION_DECL bool session_turns::is_there(const waiting_turn& t) const {

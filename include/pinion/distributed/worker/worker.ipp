@@ -311,7 +311,7 @@ PINION_DECL void worker::start(const std::shared_ptr<active_run>& a) {
 
 PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
   exchange_.end(a->meet->run());
-  // What it offered after its session was forgotten would wait for ever.
+  // A value that it offered after its session was forgotten would wait for ever.
   if (const auto session = a->session.lock(); !session || session->forgotten.cancelled())
     exchange_.forget(a->meet->run());
   const auto done = std::move(a->done);

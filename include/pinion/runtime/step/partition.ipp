@@ -128,7 +128,7 @@ class partitioner {
     if (may_wait(n)) join(all, std::make_shared<const std::vector<node_id>>(1, id), id);
     if (all) waits_.emplace(id, std::move(all));
   }
-  // What some nodes come behind; `id` stands for too many. Null: nothing.
+  // The nodes that some nodes come behind; `id` stands for too many. Null: none.
   shared_waits waits_of(const std::vector<node_id>& nodes, node_id id) const {
     shared_waits all;
     for (const node_id one : nodes)
@@ -203,7 +203,7 @@ class partitioner {
                     std::move(after));
   }
 
-  // What goes from device to device: an output of a node, or that nodes are done.
+  // A crossing from device to device: of an output of a node, or of the word that nodes are done.
   struct crossing {
     int from, to;
     output of;
