@@ -1,7 +1,10 @@
 // Matrix products of the libraries, in several threads.
 #include <catch2/catch.hpp>
 
+#include <pthread.h>
+
 #include <atomic>
+#include <csignal>
 #include <thread>
 #include <vector>
 
@@ -41,7 +44,54 @@ int unlike_alone() {
   return unlike;
 }
 
+// The stack of the thread that computes, and what became of the signals that it was sent.
+struct {
+  const char *lowest, *highest;
+  std::atomic<int> taken, beside_the_stack;
+} signals;
+
+void take_signal(int) {
+  const char here = 0;
+  ++signals.taken;
+  if (&here < signals.lowest || &here >= signals.highest) ++signals.beside_the_stack;
+}
+
+// This thread's stack, while it lives noted for take_signal(), which the signal has as its handler.
+struct noting_signals {
+  explicit noting_signals(int number) : number_(number), before_(std::signal(number, take_signal)) {
+    pthread_attr_t is;
+    void* lowest = nullptr;
+    std::size_t size = 0;
+    REQUIRE(::pthread_getattr_np(::pthread_self(), &is) == 0);
+    ::pthread_attr_getstack(&is, &lowest, &size);
+    ::pthread_attr_destroy(&is);
+    signals.lowest = static_cast<char*>(lowest);
+    signals.highest = signals.lowest + size;
+    signals.taken = signals.beside_the_stack = 0;
+  }
+  ~noting_signals() { std::signal(number_, before_); }
+
+  int number_;
+  void (*before_)(int);
+};
+
 }  // namespace
+
+TEST_CASE("a signal during a product finds the stack of its thread, not memory that the library uses as one") {
+  const noting_signals noted(SIGUSR1);
+  const auto a = filled<float>(m * k, 97), b = filled<float>(k * n, 89);
+  std::vector<float> c(static_cast<std::size_t>(m * n));
+  std::atomic<bool> done = false;
+  std::thread sender([&, computing = ::pthread_self()] {
+    for (int sent = 0; !done; std::this_thread::yield())
+      if (signals.taken == sent && ++sent) ::pthread_kill(computing, SIGUSR1);
+  });
+  for (int i = 0; i < 500 || signals.taken == 0; ++i)
+    op::gemm(op::product<float>{a.data(), b.data(), c.data(), m, n, k, false, false});
+  done = true;
+  sender.join();
+  CHECK(signals.beside_the_stack == 0);
+}
 
 TEST_CASE("products in several threads at once have the bits of one thread's") {
   CHECK(unlike_alone<float>() == 0);

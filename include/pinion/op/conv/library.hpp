@@ -46,7 +46,7 @@ struct onednn_window {
 template <class F>
 void calling_onednn(F&& call) {
   try {
-    const one_openmp_thread alone;
+    const onednn_thread ready;
     call();
   } catch (const dnnl::error& e) {
     throw error(errc::internal, std::string("oneDNN failed: ") + e.what());

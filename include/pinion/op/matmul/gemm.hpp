@@ -12,6 +12,7 @@
 #include <pinion/base/arithmetic.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/base/process.hpp>
+#include <pinion/base/without_signals.hpp>
 
 #if PINION_HAS_ONEDNN
 #include <oneapi/dnnl/dnnl.h>
@@ -79,8 +80,16 @@ class one_openmp_thread {
 };
 
 #if PINION_HAS_ONEDNN
+// The state of a thread in which oneDNN may be called. In its versions of before March 2026 the stack pointer points
+// into the heap while a product is computed, so the frame of a signal would overwrite what lies there (oneDNN's issue
+// 4845).
+struct onednn_thread {
+  const one_openmp_thread alone = {};
+  const without_signals quiet = {};
+};
+
 inline void onednn_gemm(const product<float>& p) {
-  const one_openmp_thread alone;
+  const onednn_thread ready;
   const auto status = dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1.0f, p.a, p.lda,
                                  p.b, p.ldb, 0.0f, p.c, p.ldc);
   if (status != dnnl_success) throw error(errc::internal, "dnnl_sgemm failed with status " + std::to_string(status));
