@@ -32,7 +32,7 @@ PINION_DECL prepared_reply local_port::prepare(const runtime::step_signature& s,
 }
 
 PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
-  if (!session_->is_fresh(step)) session_->refresh(step, until);
+  session_->refresh(step, until);
   const auto running = std::make_shared<pending<run_result>>();
   session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread,
                 [running](run_result ran) { running->end(std::move(ran)); });
@@ -42,7 +42,7 @@ PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tenso
 }
 
 PINION_DECL std::uint64_t local_port::begin_turns(std::uint64_t step, patience until) {
-  if (!session_->is_fresh(step)) session_->refresh(step, until);
+  session_->refresh(step, until);
   return session_->begin_turns(step, nullptr);
 }
 

@@ -179,6 +179,7 @@ PINION_DECL bool master_session::is_fresh(std::uint64_t number) const {
 }
 
 PINION_DECL void master_session::refresh(std::uint64_t number, patience until) {
+  if (is_fresh(number)) return;
   const users::one using_server(in_use_);
   std::shared_ptr<session_step> step;
   {
