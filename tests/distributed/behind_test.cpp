@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,7 @@ struct pair_of_calls : own_graph {
   distributed::remote_session sess{
       {.target = "pinion://127.0.2.1:2222", .startup_timeout = 3s, .operation_timeout = 500ms}, g, net, 0ms};
   error first{errc::unknown, ""}, second{errc::unknown, ""};
+  const time_point began = world.now();
   duration took{};
 
   ~pair_of_calls() {
@@ -119,6 +121,25 @@ TEST_CASE("a call that waits while another makes the same step waits until its o
   CHECK(calls.second.sentence() ==
         "waited 3.6 s for another call, which makes the same step, longer than the session's startup_timeout and "
         "operation_timeout");
+}
+
+TEST_CASE("a call that waited while another made the same step too late fails as that one did, at once") {
+  pair_of_calls calls;
+  countdown both_wait;
+  std::thread other;
+  calls.net->before_it_waits([&](countdown&) {
+    calls.net->before_it_waits([&](countdown& first_has_it) {
+      both_wait.count_down();
+      first_has_it.wait();
+    });
+    other = std::thread([&] { calls.second = caught([&] { calls.prepare(calls.x); }); });
+    both_wait.wait();
+  });
+  calls.first = caught([&] { calls.prepare(calls.x); });
+  other.join();
+  CHECK(calls.first.code() == errc::deadline_exceeded);
+  CHECK(calls.second.sentence() == calls.first.sentence());
+  CHECK(calls.world.now() - calls.began < 3500ms);  // the startup_timeout, once
 }
 
 TEST_CASE("a call that waits while another tells the master of nodes waits until its own deadline") {
