@@ -5,6 +5,7 @@
 #include <pinion/distributed/wire/fingerprint.ipp>
 #include <pinion/distributed/wire/graph.ipp>
 #include <pinion/distributed/wire/messages.hpp>
+#include <pinion/distributed/wire/patient_mutex.ipp>
 #include <pinion/distributed/wire/peers.ipp>
 #include <pinion/distributed/wire/program.ipp>
 #include <pinion/distributed/wire/step.ipp>

@@ -3,10 +3,16 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <thread>
 
+#include <pinion/distributed/server/kept_variables.hpp>
 #include <pinion/files/safetensors.hpp>
+#include <pinion/runtime/task.hpp>
+#include <pinion/state/writing.hpp>
 #include <support/caught.hpp>
 #include <support/temporary_folder.hpp>
+#include <support/told_lines.hpp>
 
 #include "real_cluster.hpp"
 
@@ -115,6 +121,45 @@ TEST_CASE("variables that cannot be written are told in the log, and join() thro
   shutdown(first.target());
   CHECK(caught([&] { first.join(); }).code() != errc::internal);
   CHECK(fs::is_directory(ps.file));
+}
+
+// A variable of a task with a value.
+std::shared_ptr<state::variable> made(runtime::task& in, const std::string& name) {
+  const any_tensor value = tensor<float>::of({1, 2}).untyped();
+  const auto v = std::make_shared<state::variable>(name, value.dtype(), value.shape(), "here");
+  v->assign(value);
+  in.resources.find_or_create("", name, [&] { return v; });
+  return v;
+}
+
+TEST_CASE("a variable of which an update does not end is named in the log, and the file has the others") {
+  const temporary_folder folder;
+  const std::string file = folder.path("ps.safetensors");
+  runtime::task task({});
+  const auto free = made(task, "free"), stuck = made(task, "stuck");
+  distributed::kept_variables kept(task, name_of("ps", 0), file);
+  countdown begun, may_end;
+  std::thread kernel([&] {
+    const state::updated_variables updates({stuck});
+    const state::writing update(updates);
+    begun.count_down();
+    may_end.wait();
+  });
+  begun.wait();
+  std::string log;
+  {
+    const told_lines told;
+    CHECK(!kept.write(std::chrono::steady_clock::now()));
+    log = told.all();
+  }
+  may_end.count_down();
+  kernel.join();
+  const std::string what = file + " lacks 'stuck', of which an update has not ended";
+  CHECK_THAT(log, Catch::Contains("does not keep all of its variables: " + what));
+  CHECK(caught([&] { kept.expect_written(); }).sentence() == what);
+  CHECK(files::read_safetensors(file).size() == 1);
+  CHECK(kept.write(std::chrono::steady_clock::now()));
+  CHECK(files::read_safetensors(file).size() == 2);
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 // The state behind a variable's name: a snapshot that readers share and updates replace.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <pinion/opkit/kernel.hpp>
@@ -34,6 +37,21 @@ class variable final : public resource {
     if (device_.empty()) device_ = device;
   }
 
+  // The value, empty before the first, and the device as above.
+  struct snapshot {
+    any_tensor value;
+    std::string device;
+  };
+  // Returns nothing where an update that has begun has not ended by that time. It asks again and again: a timed
+  // mutex is not known to ThreadSanitizer.
+  std::optional<snapshot> snapshot_by(std::chrono::steady_clock::time_point until) const {
+    std::unique_lock hold(mutex_, std::try_to_lock);
+    for (; !hold; static_cast<void>(hold.try_lock())) {
+      if (std::chrono::steady_clock::now() >= until) return std::nullopt;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return snapshot{value_, device_};
+  }
   any_tensor read() const {
     std::lock_guard hold(mutex_);
     expect_value();

@@ -18,6 +18,7 @@
 #include <pinion/distributed/master/master.hpp>
 #include <pinion/distributed/wire/cancellations.hpp>
 #include <pinion/distributed/wire/graph.hpp>
+#include <pinion/distributed/wire/patient_mutex.hpp>
 #include <pinion/runtime/backend.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -123,8 +124,6 @@ class wire_port final : public session_port {
   // itself may not answer.
   void expect_wanted(int cancellations_before, rpc::duration grace = {}) const;
   std::uint64_t left(patience until) const;
-  // The deadline of a call that first waits for tasks.
-  patience until_both(const call_limits& limits) const;
   client_way to_;
   std::uint64_t session_ = 0;
   mutable std::mutex mutex_;
@@ -166,7 +165,7 @@ class remote_session final : public runtime::session_backend {
     std::vector<output_type> fetched;
   };
   struct step_place {
-    std::mutex making;
+    patient_mutex making;
     std::shared_ptr<remote_step> step;  // guarded by the session's mutex_, as is the next
     shared_error late = nullptr;        // the last time that it was made too late
   };
@@ -185,17 +184,20 @@ class remote_session final : public runtime::session_backend {
   // The limits that the options set, and the deadline of work that begins now.
   call_limits limits() const;
   patience deadline() const { return after(*net_, limits().operation); }
-  // Ends a wait when the session was closed.
-  void expect_wanted() const;
+  // Returns what ends a wait that begins now: it throws when the session was closed, or its steps were cancelled since.
+  std::function<void()> while_wanted() const;
+  // The wait for another call that holds a mutex of the session, which "opens the session".
+  wait_options behind(const std::string& what_it_does, patience until, const std::string& limit) const;
 
-  // Returns the access to the master. The first call opens the session and waits for the target. Throws
-  // closed_meanwhile() if the session is closed, and the reason of a cancellation that comes meanwhile.
+  // Returns the access to the master. The first call opens the session and waits for the target; others wait for it,
+  // each until a deadline of its own. Throws closed_meanwhile() if the session is closed, and the reason of a
+  // cancellation that comes meanwhile.
   std::shared_ptr<session_port> port();
-  std::shared_ptr<session_port> open();
+  std::shared_ptr<session_port> open(patience until, std::function<void()> check);
 
-  // Sends the master the nodes that the graph has gained. Other threads that make steps wait for it, since their steps
-  // need the same graph.
-  void ship();
+  // Sends the master the nodes that the graph has gained. Other threads that make steps wait for it, each until a
+  // deadline of its own, since their steps need the same graph.
+  void ship(session_port& to);
 
   const session_options options_;
   const rpc::credentials shows_;
@@ -204,11 +206,11 @@ class remote_session final : public runtime::session_backend {
   const std::string address_;
   const std::chrono::milliseconds patience_of_close_;
 
-  std::mutex shipping_;  // held while the master is told of nodes; guards shipped_
+  patient_mutex shipping_;  // held while the master is told of nodes; guards shipped_
   shipped shipped_;
 
   const std::shared_ptr<users> calls_ = std::make_shared<users>();  // calls that still run; may outlive this object
-  std::mutex opening_;
+  patient_mutex opening_;
   mutable std::mutex mutex_;
   bool closed_ = false;
   source_location closed_at_;

@@ -32,7 +32,7 @@ PINION_DECL prepared_reply local_port::prepare(const runtime::step_signature& s,
 }
 
 PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
-  if (!session_->is_fresh(step)) session_->refresh(step, until);
+  session_->refresh(step, until);
   const auto running = std::make_shared<pending<run_result>>();
   session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread,
                 [running](run_result ran) { running->end(std::move(ran)); });
@@ -42,7 +42,7 @@ PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tenso
 }
 
 PINION_DECL std::uint64_t local_port::begin_turns(std::uint64_t step, patience until) {
-  if (!session_->is_fresh(step)) session_->refresh(step, until);
+  session_->refresh(step, until);
   return session_->begin_turns(step, nullptr);
 }
 
@@ -101,12 +101,12 @@ PINION_DECL void wire_port::extend(graph_delta delta, patience until) {
 PINION_DECL prepared_reply wire_port::prepare(const runtime::step_signature& s, const call_limits& limits,
                                               prepare_options how) {
   const prepare_step request{session_, to_ms(limits.operation), s, how.lines, to_ms(limits.startup), how.in_turns};
-  return ask<prepared_reply>(request, until_both(limits));
+  return ask<prepared_reply>(request, after_both(*to_.net, limits));
 }
 
 PINION_DECL pinion::plan wire_port::plan(const runtime::step_signature& s, const call_limits& limits) {
   const plan_step request{session_, to_ms(limits.operation), s, to_ms(limits.startup)};
-  return ask<plan_reply>(request, until_both(limits)).plan;
+  return ask<plan_reply>(request, after_both(*to_.net, limits)).plan;
 }
 
 PINION_DECL std::vector<device_info> wire_port::devices(const call_limits& limits) {
@@ -171,11 +171,6 @@ PINION_DECL std::uint64_t wire_port::left(patience until) const {
   return until ? to_ms(*until - to_.net->now()) : 0;
 }
 
-PINION_DECL patience wire_port::until_both(const call_limits& limits) const {
-  if (!limits.startup || !limits.operation) return std::nullopt;
-  return to_.net->now() + *limits.startup + *limits.operation;
-}
-
 PINION_DECL remote_session::remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net,
                                            std::chrono::milliseconds patience_of_close)
     : options_(options),
@@ -220,7 +215,9 @@ PINION_DECL std::shared_ptr<runtime::run_in_turns> remote_session::begin_in_turn
 PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::make_step(
     step_place& place, const runtime::step_signature& signature, bool in_turns) {
   const auto before = failure_of(place);
-  std::lock_guard one_makes_it(place.making);
+  const patient_mutex::lock one_makes_it(place.making, *net_,
+                                         behind("makes the same step", after_both(*net_, limits()),
+                                                "the session's startup_timeout and operation_timeout"));
   if (auto known = step_in(place)) return known;
   // Those who waited while another made it have its limit, too.
   if (const auto late = failure_of(place); late != before) throw error(*late);
@@ -236,8 +233,9 @@ PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::make_st
 PINION_DECL prepared_reply remote_session::prepare_in(step_place& place, const runtime::step_signature& signature,
                                                       bool in_turns) {
   try {
-    ship();
-    return port()->prepare(signature, limits(), {options_.log_device_placement, in_turns});
+    const auto to = port();
+    ship(*to);
+    return to->prepare(signature, limits(), {options_.log_device_placement, in_turns});
   } catch (const error& e) {
     if (e.code() == errc::deadline_exceeded) {
       std::lock_guard hold(mutex_);
@@ -280,8 +278,9 @@ PINION_DECL std::pair<any_tensor, std::string> remote_session::to_device(const a
 PINION_DECL pinion::plan remote_session::plan(const runtime::step_signature& signature) {
   const users::one call(calls_);
   expect_open();
-  ship();
-  return port()->plan(signature, limits());
+  const auto to = port();
+  ship(*to);
+  return to->plan(signature, limits());
 }
 
 PINION_DECL std::vector<device_info> remote_session::list_devices() {
@@ -345,23 +344,35 @@ PINION_DECL void remote_session::expect_open() const {
   if (closed_) throw error(errc::failed_precondition, "the session is closed").called_at(to_string(closed_at_));
 }
 
-PINION_DECL void remote_session::expect_wanted() const {
-  std::lock_guard hold(mutex_);
-  if (closed_) throw runtime::closed_meanwhile();
+PINION_DECL std::function<void()> remote_session::while_wanted() const {
+  return [this, before = cancellations_.count()] {
+    {
+      std::lock_guard hold(mutex_);
+      if (closed_) throw runtime::closed_meanwhile();
+    }
+    cancellations_.expect_no_more_than(before);
+  };
+}
+
+PINION_DECL wait_options remote_session::behind(const std::string& what_it_does, patience until,
+                                                const std::string& limit) const {
+  return {.what = [what_it_does] { return "another call, which " + what_it_does; },
+          .until = until,
+          .check = while_wanted(),
+          .limit = limit};
 }
 
 PINION_DECL std::shared_ptr<session_port> remote_session::port() {
-  {
+  const auto known = [this] {
     std::lock_guard hold(mutex_);
     if (closed_) throw runtime::closed_meanwhile();
-    if (port_) return port_;
-  }
-  std::lock_guard one_opens(opening_);
-  {
-    std::lock_guard hold(mutex_);
-    if (port_) return port_;
-  }
-  auto opened = open();
+    return port_;
+  };
+  if (auto open = known()) return open;
+  const auto wait = behind("opens the session at " + address_, after(*net_, limits().startup), startup_limit);
+  const patient_mutex::lock one_opens(opening_, *net_, wait);
+  if (auto open = known()) return open;
+  auto opened = open(wait.until, wait.check);
   std::unique_lock hold(mutex_);
   if (!closed_) return port_ = std::move(opened);
   hold.unlock();
@@ -369,29 +380,24 @@ PINION_DECL std::shared_ptr<session_port> remote_session::port() {
   throw runtime::closed_meanwhile();
 }
 
-PINION_DECL std::shared_ptr<session_port> remote_session::open() {
+PINION_DECL std::shared_ptr<session_port> remote_session::open(patience until, std::function<void()> check) {
   session_settings settings{options_.allow_soft_placement,
                             options_.device_filters,
                             options_.optimize,
                             {options_.receive_ahead, options_.bfloat16_transfers}};
   if (const auto here = local_masters::instance().find(address_, shows_))
     return std::make_shared<local_port>(here, std::move(settings));
-  const auto check = [this, before = cancellations_.count()] {
-    expect_wanted();
-    cancellations_.expect_no_more_than(before);
-  };
-  return std::make_shared<wire_port>(net_, address_, shows_, std::move(settings), after(*net_, limits().startup),
-                                     check);
+  return std::make_shared<wire_port>(net_, address_, shows_, std::move(settings), until, std::move(check));
 }
 
-PINION_DECL void remote_session::ship() {
-  std::lock_guard one_at_a_time(shipping_);
+PINION_DECL void remote_session::ship(session_port& to) {
+  const auto wait = behind("tells the master of nodes", deadline(), operation_limit);
+  const patient_mutex::lock one_at_a_time(shipping_, *net_, wait);
   auto delta = delta_since(graph_, shipped_);
   if (delta.nodes.empty() && delta.gone.empty()) return;
-  const auto to = port();
   auto after = shipped_;
   after.add(delta);
-  to->extend(std::move(delta), deadline());
+  to.extend(std::move(delta), wait.until);
   shipped_ = std::move(after);
 }
 

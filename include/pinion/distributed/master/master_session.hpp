@@ -75,8 +75,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
 
   // Do all tasks of a step still hold their parts? A task drops them when its connection breaks.
   bool is_fresh(std::uint64_t number) const;
-  // Ships lost parts again, but does not wait for a task to come up. Throws unavailable if a task does not answer,
-  // aborted if it was restarted.
+  // Ships lost parts again, but does not wait for a task to come up; returns at once where none is lost. Throws
+  // unavailable if a task does not answer, aborted if it was restarted.
   void refresh(std::uint64_t number, patience until);
 
   // Runs a step; `done` is called once, in any thread.

@@ -179,6 +179,7 @@ PINION_DECL bool master_session::is_fresh(std::uint64_t number) const {
 }
 
 PINION_DECL void master_session::refresh(std::uint64_t number, patience until) {
+  if (is_fresh(number)) return;
   const users::one using_server(in_use_);
   std::shared_ptr<session_step> step;
   {
@@ -186,7 +187,10 @@ PINION_DECL void master_session::refresh(std::uint64_t number, patience until) {
     step = find(number);
   }
   const int before = cancellations_.count();
-  std::lock_guard one_at_a_time(*step->shipping);
+  auto wait = tasks_.waits(until, operation_limit);
+  wait.check = [&] { expect_open(), cancellations_.expect_no_more_than(before); };
+  wait.what = [] { return "another run, which ships the lost parts of the step again"; };
+  const patient_mutex::lock one_at_a_time(*step->shipping, s_.net, wait);
   ship(*step, parts::lost, until);
   cancellations_.expect_no_more_than(before);  // the run that waits for this was cancelled with those under way
 }

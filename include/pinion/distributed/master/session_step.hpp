@@ -3,12 +3,12 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/wire/messages.hpp>
+#include <pinion/distributed/wire/patient_mutex.hpp>
 #include <pinion/placement/placement.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -31,7 +31,7 @@ struct session_step {
   std::vector<output_type> feed_types;
   std::vector<step_part> parts;
   std::string in_turns_at = {};  // the device with the ends of a step that is run in turns; "": it is run at once
-  std::shared_ptr<std::mutex> shipping = std::make_shared<std::mutex>();  // held while parts are shipped again
+  std::shared_ptr<patient_mutex> shipping = std::make_shared<patient_mutex>();  // held while parts are shipped again
 
   bool is_in_turns() const { return !in_turns_at.empty(); }
   const step_part* part_of(std::string_view task) const;

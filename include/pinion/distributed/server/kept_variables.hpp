@@ -5,6 +5,7 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/countdown.hpp>
 #include <pinion/base/outcome.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -25,14 +26,18 @@ class kept_variables {
   kept_variables(runtime::task& of, std::string task, std::filesystem::path file);
 
   // Replaces the file by the variables that have values, of all containers. Values of text have no place there: the log
-  // names them. Where that fails the log has the reason, and an earlier file stays. Requires: no step runs.
-  void write();
-  // Throws the error for which write() failed.
+  // names them. A variable that an update holds, or whose value a device has not copied to the host, is waited for
+  // until that time; then the log names it, and the file has the others. Where the file cannot be written the log has
+  // the reason, and an earlier one stays. Returns whether nothing that it asked of devices goes on. Requires: no step
+  // begins.
+  bool write(time_point until);
+  // Throws the error for which write() failed, or for which the file lacks variables.
   void expect_written() const;
 
  private:
   void take();
-  void write_all() const;
+  // Throws deadline_exceeded, with the names of those that were late, once the others are written.
+  void write_all(time_point until) const;
 
   runtime::task& of_;
   const std::string task_;

@@ -64,19 +64,21 @@ inline devices::device* device_called(runtime::task& of, const std::string& name
   return nullptr;
 }
 
-// The value in host memory. A device that fails says so to the callback, so the wait ends.
-inline any_tensor on_host(runtime::task& of, const state::variable& v) {
-  const any_tensor value = v.read();
-  devices::device* const at = device_called(of, v.device());
+// The value in host memory, or nothing where its device has not copied it by then. A device that fails says so to the
+// callback, but one that hangs does not.
+inline std::optional<any_tensor> on_host(devices::device* at, const any_tensor& value, time_point until) {
   if (!at || value.on_host()) return value;
-  countdown there;
-  outcome<any_tensor> copy = error(errc::internal, "");
-  at->to_host(value, [&](outcome<any_tensor> copied) {
-    copy = std::move(copied);
-    there.count_down();
+  struct copying {
+    countdown ended;
+    outcome<any_tensor> copy = error(errc::internal, "");
+  };
+  const auto its = std::make_shared<copying>();
+  at->to_host(value, [its](outcome<any_tensor> copied) {
+    its->copy = std::move(copied);
+    its->ended.count_down();
   });
-  there.wait();
-  return std::move(copy).value();
+  if (!its->ended.wait(until)) return std::nullopt;
+  return std::move(its->copy).value();
 }
 
 }  // namespace detail
@@ -119,37 +121,53 @@ PINION_DECL void kept_variables::take() {
   write_log(log_level::info, task_, fmt::format("took {} variables from {}", in.tensors().size(), file_.string()));
 }
 
-PINION_DECL void kept_variables::write() {
-  if (file_.empty()) return;
-  written_ = outcome_of([&] { write_all(); });
-  if (!written_) write_log(log_level::error, task_, "does not keep its variables: " + written_.failure()->sentence());
+PINION_DECL bool kept_variables::write(time_point until) {
+  if (file_.empty()) return true;
+  written_ = outcome_of([&] { write_all(until); });
+  if (written_) return true;
+  write_log(log_level::error, task_, "does not keep all of its variables: " + written_.failure()->sentence());
+  return written_.failure()->code() != errc::deadline_exceeded;
 }
 
 PINION_DECL void kept_variables::expect_written() const {
   if (!written_) throw error(*written_.failure());
 }
 
-PINION_DECL void kept_variables::write_all() const {
+PINION_DECL void kept_variables::write_all(time_point until) const {
   std::map<std::string, any_tensor> values;
   files::safetensors_options options{.metadata = {{detail::note_of_task, task_}}};
   std::vector<files::tensor_outline> outlines;
+  std::vector<std::string> late;
   for (const auto& [container, name, what] : of_.resources.list()) {
     const auto* v = dynamic_cast<const state::variable*>(what.get());
-    if (!v || !v->initialised()) continue;
+    if (!v) continue;
+    const auto now = v->snapshot_by(until);
+    if (!now) {
+      late.push_back("'" + name + "', of which an update has not ended");
+      continue;
+    }
+    if (!now->value) continue;
     if (v->dtype() == dtype::string) {
       write_log(log_level::warning, task_, "does not keep variable '" + name + "', which is of text");
       continue;
     }
+    const auto value = detail::on_host(detail::device_called(of_, now->device), now->value, until);
+    if (!value) {
+      late.push_back("'" + name + "', which " + now->device + " has not copied to the host");
+      continue;
+    }
     const std::string called = detail::name_in_file(container, name);
-    const any_tensor& value = values[called] = detail::on_host(of_, *v);
-    outlines.push_back({called, value.dtype(), value.shape()});
-    options.metadata[detail::note_of_device + called] = v->device();
+    values[called] = *value;
+    outlines.push_back({called, value->dtype(), value->shape()});
+    options.metadata[detail::note_of_device + called] = now->device;
     options.metadata[detail::note_of_shape + called] = detail::text_of_declared(v->shape());
   }
   files::safetensors_writer out(file_, std::move(outlines), std::move(options));
   for (const auto& [name, value] : values) out.write(name, value);
   out.commit();
   write_log(log_level::info, task_, fmt::format("keeps {} variables in {}", values.size(), file_.string()));
+  if (!late.empty())
+    throw error(errc::deadline_exceeded, fmt::format("{} lacks {}", file_.string(), fmt::join(late, "; ")));
 }
 
 }}}  // namespace pinion::v0::distributed

@@ -250,6 +250,7 @@ class task_server {
   // Waits for builders_ and calls_. Each may give work to the other, but not for long once the master has stopped.
   bool end_calls(time_point until);
   static constexpr auto network_patience = std::chrono::seconds(5);  // for an answer that takes microseconds
+  static constexpr auto patience_of_keeping = std::chrono::seconds(1);
   // The part of a report that only the network's thread can tell.
   backlog_report backlog() const;
 

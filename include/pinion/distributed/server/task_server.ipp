@@ -83,13 +83,15 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
   const bool unused = master_->stop(why, until);
   std::string still_runs = worker_.stop(why, until);
   const bool answered = end_calls(until);
-  kept_.write();
+  // A report that looks at a variable lets it go at once, and is waited for where the time of the stop is over, too.
+  const bool kept = kept_.write(std::max(until, std::chrono::steady_clock::now() + patience_of_keeping));
   door_->stop(why, [this, why] {
     peers_.close(why);
     *swept_ = true;
     sweeper_->cancel();
   });
   if (!rpc::settle(*net_, net_->now() + network_patience)) still_runs = "what holds up the network's thread";
+  if (!kept && still_runs.empty()) still_runs = "what holds its variables";
   all_ended_ = end_calls(until) && answered && unused && still_runs.empty();  // including calls that came meanwhile
   if (!all_ended_) complain(still_runs);
   return all_ended_;

@@ -13,7 +13,7 @@ PINION_DECL task_server::opened task_server::begin_in_turns(const delivery& d) {
     taken =
         waiting<begin_turns>(d, [this, from = d.guest, counted = burdens_.of_run(d.guest->channel)](begin_turns&& b) {
           const auto session = master_->find(b.session, from->channel);
-          if (!session->is_fresh(b.step)) session->refresh(b.step, until(b.patience_ms));
+          session->refresh(b.step, until(b.patience_ms));
           return begun_turns{session->begin_turns(b.step, counted)};
         });
   });

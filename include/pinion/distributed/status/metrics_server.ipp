@@ -9,6 +9,8 @@
 #include <pinion/distributed/status/http_server.hpp>
 #include <pinion/distributed/status/metrics_server.hpp>
 #include <pinion/distributed/status/metrics_text.hpp>
+#include <pinion/rpc/acceptor.hpp>
+#include <pinion/rpc/network.hpp>
 #include <pinion/spec/host_port.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -25,26 +27,21 @@ inline http_server::answer answer_about(const server& of, const std::string& pat
   return {.status = 404, .text = "there are /metrics and /healthz\n"};
 }
 
-inline std::string host_of(const std::string& address) {
-  const host_port at(address);
-  if (!at.valid())
+// Returns the address, if it is one. Without a host it would be that of every interface.
+inline const std::string& sound(const std::string& address) {
+  if (!host_port(address).valid())
     throw error(errc::invalid_argument,
                 "the address '" + address + "' for metrics is not of the form host:port, with a port from 0 to 65535");
-  return std::string(at.host);
-}
-
-// The host as the system takes it: without the brackets of IPv6.
-inline std::string bare(const std::string& host) {
-  return host.starts_with("[") ? host.substr(1, host.size() - 2) : host;
+  return address;
 }
 
 }}  // namespace distributed::detail
 
 PINION_DECL metrics_server::metrics_server(const server& of, const std::string& address)
-    : host_(distributed::detail::host_of(address)) {
+    : host_(rpc::host_of_address(distributed::detail::sound(address))) {
   try {
     http_ = std::make_unique<distributed::http_server>(
-        distributed::detail::bare(host_), host_port(address).port,
+        rpc::endpoint(address).host, host_port(address).port,
         [&of](const std::string& path) { return distributed::detail::answer_about(of, path); });
   } catch (const std::logic_error& e) {
     throw error(errc::unimplemented, e.what());

@@ -25,6 +25,8 @@ struct call_limits {
 };
 // The deadline after so long a time.
 patience after(const rpc::network& net, const std::optional<rpc::duration>& time);
+// The deadline of a call that first waits for tasks.
+patience after_both(const rpc::network& net, const call_limits& limits);
 // The form of a limit in messages: milliseconds, 0 if there is none.
 std::uint64_t to_ms(const std::optional<rpc::duration>& limit);
 std::optional<rpc::duration> from_ms(std::uint64_t ms);

@@ -13,6 +13,11 @@ PINION_DECL patience after(const rpc::network& net, const std::optional<rpc::dur
   return net.now() + *time;
 }
 
+PINION_DECL patience after_both(const rpc::network& net, const call_limits& limits) {
+  if (!limits.startup || !limits.operation) return std::nullopt;
+  return net.now() + *limits.startup + *limits.operation;
+}
+
 PINION_DECL std::uint64_t to_ms(const std::optional<rpc::duration>& limit) {
   if (!limit) return 0;
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(*limit).count();

@@ -23,8 +23,8 @@ inline bool is_up(peers& others, const std::string& task, std::uint64_t incarnat
   return way->up() && way->incarnation() == incarnation;
 }
 
-inline error lost_way(const std::string& peer, const std::string& why) {
-  return error(errc::unavailable, "lost the connection by which " + peer + " sends values: " + why).in_task(peer);
+inline error lost_way(const std::string& peer, const std::string& did, const std::string& why) {
+  return error(errc::unavailable, "lost the connection by which " + peer + " " + did + ": " + why).in_task(peer);
 }
 
 // How long after the beginning of a run the channel from a peer may be missing: the peer begins its part later.
@@ -121,11 +121,7 @@ PINION_DECL bool exchange::forget_way(const rpc::guest& who, const error& why) {
     const std::string sender = early_values::sender_of(who);
     if (--channels_[sender] == 0) {
       channels_.erase(sender);
-      spoil_runs_of(sender,
-                    error(errc::unavailable, "lost the connection by which " + who.name +
-                                                 " sent values before the run began: " + why.sentence())
-                        .in_task(who.name),
-                    spoilt);
+      spoil_runs_of(sender, detail::lost_way(who.name, "sent values before the run began", why.sentence()), spoilt);
     }
   }
   free_values(spoilt);
@@ -138,7 +134,7 @@ PINION_DECL void exchange::gone(const rpc::guest_ref& who, const error& why) {
     return;  // the channel to it tells its runs, or has told them
   // Where the peer itself has just died, or came back as another, the channel to it is about to tell that. Where it
   // answers, it lives, and what was on its way is lost.
-  const auto lost = detail::lost_way(who->name, why.sentence());
+  const auto lost = detail::lost_way(who->name, "sends values", why.sentence());
   way_to(who->name)->request(rpc::lane::control, rpc::ping_method, rpc::message(),
                              {.open =
                                   [this, lost, since = net_.now()](const rpc::envelope&) {
@@ -172,7 +168,7 @@ PINION_DECL void exchange::fail_unreachable() {
   }
   for (const auto& [run, peer] : waiting)
     if (detail::is_up(peers_, peer.first, peer.second))
-      fail(run, detail::lost_way(peer.first, "there was none when the run began"));
+      fail(run, detail::lost_way(peer.first, "sends values", "there was none when the run began"));
 }
 
 PINION_DECL time_point exchange::sends_since(const std::string& peer) const {
