@@ -41,7 +41,8 @@ struct server_config {
   std::chrono::milliseconds stop_timeout{10000};  // limit of stop(); the log names work that runs longer
   // A file for the variables of the task: stop(), however it was asked for, writes them there, and a server that starts
   // takes them from there and renames the file to FILE.taken. So what a task had learned outlives its maintenance. One
-  // that dies writes nothing: checkpoints are for that. "": nothing is kept.
+  // that dies writes nothing: checkpoints are for that. A variable that a kernel or a device has not let go by the end
+  // of stop() is not in the file: the log names it, and join() throws. "": nothing is kept.
   std::string keep = {};
 };
 

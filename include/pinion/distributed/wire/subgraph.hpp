@@ -18,7 +18,7 @@
 namespace pinion { inline namespace v0 { namespace distributed {
 
 // Nodes under new ids, dense and in the order of the original graph; the items of the partitions use these ids. A stub
-// is a node that is computed elsewhere: only its name, op, outputs and location are present.
+// is a node that is computed elsewhere: only its name, op, outputs, unless they are a state, and location are present.
 struct subgraph {
   std::vector<node> nodes;
   std::vector<bool> stub;

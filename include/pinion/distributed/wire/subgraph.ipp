@@ -11,11 +11,17 @@
 
 namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
 
+inline bool has_state(const node& n) {
+  return std::any_of(n.outputs.begin(), n.outputs.end(),
+                     [](const output_type& type) { return type.reference || type.resource; });
+}
+
+// A state stays with its task: all that others hear of its node is that it is done.
 inline node stub_of(const node& n) {
   node stub;
   stub.name = n.name;
   stub.op = n.op;
-  stub.outputs = n.outputs;
+  if (!has_state(n)) stub.outputs = n.outputs;
   stub.where = n.where;
   stub.settled = true;
   return stub;
