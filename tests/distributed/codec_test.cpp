@@ -96,6 +96,7 @@ TEST_CASE("source locations come out as they went in, and live on") {
   CHECK(to_string(where) == "a/file.cpp:12");
   CHECK(again(source_location{"a/file.cpp", 13}).file == where.file);
   CHECK(!again(source_location{}).known());
+  CHECK(distributed::lasting_name(std::string_view("a/file.cpp\0more", 15)) == where.file);
   CHECK(std::string(distributed::lasting_name(std::string(2000, 'x'))) == "(a name too many, or too long)");
 }
 

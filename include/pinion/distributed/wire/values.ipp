@@ -32,6 +32,7 @@ PINION_DECL const char* lasting_name(std::string_view name) {
   constexpr std::size_t most = 4096, longest = 1024;
   constexpr const char* placeholder = "(a name too many, or too long)";  // one: a name that was replaced is not again
   auto& names = of_this_process<lasting_names>();
+  name = name.substr(0, name.find('\0'));  // the rest would be kept, and never be read
   if (name.size() > longest) return placeholder;
   std::lock_guard hold(names.mutex);
   const auto found = names.all.find(name);
