@@ -3,6 +3,8 @@
 
 #include <signal.h>
 
+#include <initializer_list>
+
 #include <pinion/base/config.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -11,7 +13,7 @@ namespace pinion { inline namespace v0 {
 // process goes to another thread, or waits. It is for one thread, and costs two calls of the system.
 class without_signals {
  public:
-  without_signals() {
+  PINION_GUARD without_signals() {
     sigset_t others;
     ::sigfillset(&others);
     for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) ::sigdelset(&others, own);
