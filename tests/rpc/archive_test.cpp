@@ -145,6 +145,24 @@ TEST_CASE("a tensor claims its bytes before it is made, and says where they go")
   CHECK(r.rooms.all()[0].data() == room.data());
 }
 
+TEST_CASE("of a payload that was lent, what is large and aligned is borrowed; nothing is of one that is to come") {
+  constexpr std::size_t large = 16 << 10;
+  const std::shared_ptr<std::byte> lent(new std::byte[8 * large], std::default_delete<std::byte[]>());
+  rpc::payload_rooms rooms(lent), of_none;
+  CHECK_FALSE(of_none.borrow(large));
+  const auto first = rooms.borrow(large);
+  CHECK(first == lent);
+  CHECK(rooms.borrow(large + 4).get() == lent.get() + large);
+  CHECK_FALSE(rooms.borrow(large));  // it is not aligned
+  std::vector<std::byte> room(60);
+  rooms.add(room);
+  CHECK_FALSE(rooms.borrow(large - 1));
+  CHECK(rooms.borrow(large).get() == lent.get() + 2 * large + 64);
+  REQUIRE(rooms.all().size() == 4);
+  CHECK(rooms.all()[0].data() == lent.get());
+  CHECK(rooms.all()[2].data() == room.data());
+}
+
 TEST_CASE("booleans of a payload are 0 or 1") {
   std::vector<std::byte> flags(1000), others(1000, std::byte{7});
   rpc::payload_rooms rooms;

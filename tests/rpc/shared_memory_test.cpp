@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -30,56 +31,135 @@ using namespace pinion_tests;
 
 constexpr std::size_t mib = 1 << 20;
 
-// ---- the ring
+// ---- pages
 
-std::array<asio::const_buffer, 2> halves(const std::string& text) {
-  const std::size_t half = text.size() / 3;
-  return {asio::buffer(text.data(), half), asio::buffer(text.data() + half, text.size() - half)};
-}
-std::string taken(shared_memory& from, std::size_t bytes) {
-  std::string text(bytes, ' ');
-  from.take({reinterpret_cast<std::byte*>(text.data()), bytes});
-  return text;
-}
+constexpr std::size_t page = shared_memory::page;
+
 descriptor again(const descriptor& file) {
   return descriptor(::dup(file.get()));
 }
+// The two ends of one memory.
+struct both_ends {
+  std::shared_ptr<shared_memory> client = shared_memory::make();
+  std::shared_ptr<shared_memory> server = shared_memory::adopt(again(client->file()));
+};
+// Lends a text, and returns the number of its first page.
+std::size_t lend(shared_memory& by, const std::string& text) {
+  auto place = by.find_place(text.size());
+  REQUIRE(place);
+  const auto bytes = std::as_bytes(std::span(text));
+  place.put(bytes.first(bytes.size() / 3));
+  place.put(bytes.subspan(bytes.size() / 3));
+  return place.lend();
+}
+std::string text_of(const std::shared_ptr<std::byte>& lent, std::size_t bytes) {
+  return {reinterpret_cast<const char*>(lent.get()), bytes};
+}
 
-TEST_CASE("bytes come out of shared memory as they went in, both ways, however often the ring goes round") {
-  const auto client = shared_memory::make();
-  const auto server = shared_memory::adopt(again(client->file()));
+TEST_CASE("what one end lends is seen by the other, both ways, as often as pages come back") {
+  both_ends ends;
   for (std::size_t i = 1; i < 50; ++i) {
-    const auto text = pattern(i * 40'000, i), back = pattern(i * 41'000, 2 * i);
-    REQUIRE(client->put(halves(text)));
-    REQUIRE(server->put(halves(back)));
-    CHECK((taken(*server, text.size()) == text));
-    CHECK((taken(*client, back.size()) == back));
+    const auto text = pattern(i * 400'000, i), back = pattern(i * 410'000, 2 * i);
+    const auto lent = ends.server->borrow(lend(*ends.client, text), text.size());
+    const auto other = ends.client->borrow(lend(*ends.server, back), back.size());
+    CHECK((text_of(lent, text.size()) == text));
+    CHECK((text_of(other, back.size()) == back));
   }
 }
 
-TEST_CASE("what has no room in shared memory is not put there, and has room again when the rest was taken") {
-  const auto client = shared_memory::make();
-  const auto server = shared_memory::adopt(again(client->file()));
-  const auto half = pattern(shared_memory::capacity / 2), more = half + "x";
-  CHECK(client->put(halves(half)));
-  CHECK_FALSE(client->put(halves(more)));
-  CHECK(client->put(halves(half)));
-  CHECK_FALSE(client->put(halves("xyz")));
-  server->pass_over(half.size());
-  CHECK((taken(*server, half.size()) == half));
-  CHECK(client->put(halves(half)));
+TEST_CASE("pages are lent anew when the last who holds them is gone, in any order, and not before") {
+  both_ends ends;
+  const auto place_of = [&](std::size_t pages) { return ends.client->find_place(pages * page); };
+  const auto all = shared_memory::pages;
+  std::vector<std::shared_ptr<std::byte>> lent;
+  for (const std::size_t pages : {all / 2, all / 4, all / 4})
+    lent.push_back(ends.server->borrow(place_of(pages).lend(), pages * page));
+  CHECK_FALSE(place_of(1));
+  auto second = lent[1];
+  lent[1] = nullptr;
+  CHECK_FALSE(place_of(1));
+  lent[0] = nullptr;
+  CHECK_FALSE(place_of(all / 2 + 1));
+  {
+    const auto place = place_of(all / 2);
+    CHECK(place);
+    CHECK_FALSE(place_of(1));
+  }
+  CHECK(place_of(all / 2));
+  second = nullptr;
+  CHECK(place_of(all / 2 + all / 4));
+  CHECK_FALSE(place_of(all));
+  lent.clear();
+  CHECK(place_of(all));
+  CHECK_FALSE(place_of(all + 1));
 }
 
-TEST_CASE("a reader that says it has taken what was never put gets nothing more that way") {
-  const auto client = shared_memory::make();
-  auto* const said =
-      static_cast<std::uint64_t*>(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, client->file().get(), 0));
-  const std::uint64_t lie = GENERATE(std::uint64_t{1}, ~std::uint64_t{0}, std::uint64_t{1} << 63, std::uint64_t{101});
-  CHECK(client->put(halves(pattern(100))));
-  *said = lie;
-  const bool possible = lie <= 100;
-  CHECK(client->put(halves(pattern(100))) == possible);
-  ::munmap(said, 4096);
+TEST_CASE("bytes that were lent stay while somebody holds them, also when both ends are gone") {
+  const auto text = pattern(100'000, 1);
+  std::shared_ptr<std::byte> lent;
+  {
+    both_ends ends;
+    lent = ends.server->borrow(lend(*ends.client, text), text.size());
+  }
+  CHECK((text_of(lent, text.size()) == text));
+}
+
+TEST_CASE("a peer that gives back what it was never lent, or twice, gets no page that another value is in") {
+  both_ends ends;
+  const auto text = pattern(3 * page, 1), more = pattern(3 * page, 2);
+  const std::size_t first = lend(*ends.client, text);
+  for (const std::size_t lie : {first + 1, first + 3, shared_memory::pages - 1}) ends.server->borrow(lie, 1);
+  const std::size_t next = lend(*ends.client, more);
+  CHECK(next == first + 3);
+  for (int i = 0; i < 2; ++i) ends.server->borrow(first, text.size());
+  CHECK(lend(*ends.client, more) == first);
+  CHECK((text_of(ends.server->borrow(next, more.size()), more.size()) == more));
+}
+
+TEST_CASE("bytes are not borrowed from where an end has no pages") {
+  both_ends ends;
+  const auto all = shared_memory::capacity;
+  CHECK_NOTHROW(ends.server->borrow(0, all));
+  CHECK_NOTHROW(ends.server->borrow(shared_memory::pages - 1, page));
+  for (const auto& [first, bytes] : std::vector<std::pair<std::size_t, std::uint64_t>>{
+           {0, all + 1}, {1, all}, {shared_memory::pages - 1, page + 1}, {7, ~std::uint64_t{0}}})
+    CHECK_THAT(failure([&, first = first, bytes = bytes] { ends.server->borrow(first, bytes); }),
+               Catch::Contains("data_loss: " + std::to_string(bytes) +
+                               " bytes are said to lie in shared memory from its "
+                               "page " +
+                               std::to_string(first) + " on, and it has 65536 pages"));
+}
+
+// The memory that a file takes.
+std::size_t taken_by(const descriptor& file) {
+  struct stat is {};
+  ::fstat(file.get(), &is);
+  return static_cast<std::size_t>(is.st_blocks) * 512;
+}
+
+TEST_CASE("memory goes back to the system when no page was lent for a while, but for what is still held") {
+  both_ends ends;
+  const auto text = pattern(4 * mib, 1);
+  const auto trim = [&] {
+    for (int i = 0; i < 2; ++i) ends.client->trim();
+  };
+  ends.client->trim();
+  const auto first = ends.server->borrow(lend(*ends.client, text), text.size());
+  auto second = ends.server->borrow(lend(*ends.client, text), text.size());
+  auto third = ends.server->borrow(lend(*ends.client, text), text.size());
+  const std::size_t before = taken_by(ends.client->file());
+  CHECK(before >= 3 * text.size());
+  second = nullptr;
+  ends.client->trim();
+  CHECK(taken_by(ends.client->file()) >= 3 * text.size());  // a place was found since the last time
+  trim();
+  CHECK(taken_by(ends.client->file()) < 2 * text.size() + mib);
+  CHECK((text_of(first, text.size()) == text));
+  CHECK((text_of(third, text.size()) == text));
+  third = nullptr;
+  trim();
+  CHECK(taken_by(ends.client->file()) < text.size() + mib);
+  CHECK((text_of(first, text.size()) == text));
 }
 
 TEST_CASE("shared memory can neither shrink nor be sealed anew, so that no access to it fails") {
@@ -91,7 +171,7 @@ TEST_CASE("shared memory can neither shrink nor be sealed anew, so that no acces
 
 // A file that a liar offers to share.
 descriptor offered(const std::string& what) {
-  const std::size_t right = 2 * (4096 + shared_memory::capacity);
+  const std::size_t right = 2 * (shared_memory::pages + shared_memory::capacity);
   if (what == "a pipe") {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw error(errc::internal, "no pipe");
@@ -339,13 +419,17 @@ awaitable<void> lie_about_memory(network& net, std::string at, std::string text)
   co_await read_all(*stream, heard);
 }
 
-TEST_CASE("C2: a piece of more bytes than the memory has is refused, and one that was never put there is no harm") {
-  const bool too_many = GENERATE(true, false);
-  const std::uint64_t bytes = too_many ? 3 * mib : mib;
+TEST_CASE("C2: a payload beyond the pages of its end is refused, and one that was never put there is no harm") {
+  const bool beyond = GENERATE(true, false);
   near_pair p;
   const std::string text =
-      frame({.kind = frame_kind::request, .method = same, .slot = 1, .id = 1, .payload = bytes}, "x") +
-      frame({.kind = frame_kind::piece, .shared = 1, .slot = 1, .payload = bytes}) +
+      frame({.kind = frame_kind::request,
+             .shared = 1,
+             .method = same,
+             .slot = 65535,
+             .id = 1,
+             .payload = beyond ? mib : page},
+            "x") +
       frame({.kind = frame_kind::goodbye}, encode_failure(error(errc::cancelled, "that is all")).control);
   std::promise<void> over;
   const std::string address = told_by(p);
@@ -355,8 +439,9 @@ TEST_CASE("C2: a piece of more bytes than the memory has is refused, and one tha
   });
   over.get_future().get();
   settle(*p.net);
-  const std::string why = "a piece of 3145728 bytes is said to lie in shared memory of 2097152";
-  CHECK(p.log == (too_many ? std::vector{"refused a process of this host: " + why} : std::vector<std::string>{}));
+  const std::string why =
+      "1048576 bytes are said to lie in shared memory from its page 65535 on, and it has 65536 pages";
+  CHECK(p.log == (beyond ? std::vector{"refused a process of this host: " + why} : std::vector<std::string>{}));
   CHECK(p.carries());
 }
 

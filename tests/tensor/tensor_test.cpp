@@ -28,6 +28,24 @@ struct counting_allocator final : allocator {
   int& came_back;
 };
 
+TEST_CASE("lent bytes are shared and never written here, and go back with the last reference") {
+  auto bytes = std::make_shared<std::vector<float>>(std::vector<float>{1, 2, 3});
+  const std::shared_ptr<std::byte> owner(bytes, reinterpret_cast<std::byte*>(bytes->data()));
+  {
+    any_tensor lent(dtype::float32, {3}, make_lent_buffer(owner, 3 * sizeof(float)));
+    CHECK(lent.on_host());
+    CHECK(lent.raw() == bytes->data());
+    CHECK_FALSE(lent.unique());
+    tensor<float> written(lent);
+    lent = {};
+    CHECK(owner.use_count() == 3);  // with `bytes`
+    written(0) = 10;
+    CHECK(owner.use_count() == 2);
+    CHECK(written == tensor<float>::of({10, 2, 3}));
+  }
+  CHECK(*bytes == std::vector<float>{1, 2, 3});
+}
+
 TEST_CASE("a buffer goes home when its last reference goes") {
   int came_back = 0;
   const auto lender = std::make_shared<counting_allocator>(came_back);

@@ -126,6 +126,8 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   awaitable<void> sweep(std::shared_ptr<acceptor> self);
   void drop_silent();
   void watch_backlogs();
+  // Gives back memory that is shared with clients and not used.
+  void trim();
   // The time when the next client has been silent too long, but soon at the latest.
   time_point next_sweep() const;
   // Counts clients as heard now that this process could not hear, since it was suspended or starved so long.

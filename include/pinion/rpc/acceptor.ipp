@@ -212,6 +212,7 @@ PINION_DECL awaitable<void> acceptor::sweep([[maybe_unused]] std::shared_ptr<acc
     refusals_.tell_rest(net_.now());
     drop_silent();
     watch_backlogs();
+    trim();
     wake_ = next_sweep();
     co_await sweeper_->wait_until(wake_);
   }
@@ -241,6 +242,12 @@ PINION_DECL void acceptor::drop_silent() {
   for (const auto& [id, c] : clients_)
     if (net_.now() - c.heard() >= 2 * c.heartbeat) silent.push_back(id);
   for (const auto id : silent) drop(id, error(errc::unavailable, "the client has been silent for two heartbeats"));
+}
+
+PINION_DECL void acceptor::trim() {
+  for (const auto& [id, c] : clients_)
+    for (const auto& lane : c.lanes)
+      if (lane) lane->trim();
 }
 
 PINION_DECL void acceptor::watch_backlogs() {

@@ -61,9 +61,14 @@ class writer : public cereal::OutputArchive<writer, cereal::AllowEmptyClassElisi
 // Memory for the payload of a message, in the order of its bytes. It does not own that memory. Not thread-safe.
 class payload_rooms {
  public:
-  void add(std::span<std::byte> room) {
-    if (!room.empty()) all_.push_back(room);
-  }
+  payload_rooms() = default;
+  // Of a payload that is there already, in memory that the peer has lent; null: it is to come.
+  explicit payload_rooms(std::shared_ptr<std::byte> lent) : lent_(std::move(lent)) {}
+
+  void add(std::span<std::byte> room);
+  // Adds the memory in which the next bytes are, so that nobody copies them; but the peer may change them at any time.
+  // Null where they are not there, or are not aligned to 64 bytes, or not worth that the rest stays with them.
+  std::shared_ptr<std::byte> borrow(std::uint64_t bytes);
   // Adds memory for booleans, whose bytes are 0 or 1.
   void add_booleans(std::span<std::byte> room);
   std::span<const std::span<std::byte>> all() const { return all_; }
@@ -72,6 +77,8 @@ class payload_rooms {
 
  private:
   std::vector<std::span<std::byte>> all_, booleans_;
+  std::shared_ptr<std::byte> lent_;  // its beginning
+  std::uint64_t bytes_ = 0;          // of all rooms
 };
 
 // Reads what a writer wrote, and trusts none of it. Refers to the control part, which must outlive it. Not thread-safe.
@@ -79,8 +86,8 @@ class payload_rooms {
 // is allowed.
 class reader : public cereal::InputArchive<reader, cereal::AllowEmptyClassElision> {
  public:
-  reader(std::string_view control, std::uint64_t payload_bytes)
-      : InputArchive(this), control_(control), payload_left_(payload_bytes) {}
+  reader(std::string_view control, std::uint64_t payload_bytes, std::shared_ptr<std::byte> lent = nullptr)
+      : InputArchive(this), rooms(std::move(lent)), control_(control), payload_left_(payload_bytes) {}
 
   payload_rooms rooms;  // the memory into which the payload is read
 

@@ -49,6 +49,19 @@ PINION_DECL void reader::claim(std::uint64_t bytes) {
   payload_left_ -= bytes;
 }
 
+PINION_DECL void payload_rooms::add(std::span<std::byte> room) {
+  if (!room.empty()) all_.push_back(room);
+  bytes_ += room.size();
+}
+
+PINION_DECL std::shared_ptr<std::byte> payload_rooms::borrow(std::uint64_t bytes) {
+  constexpr std::uint64_t alignment = 64, worth = std::uint64_t{16} << 10;
+  if (!lent_ || bytes < worth || bytes_ % alignment != 0) return nullptr;
+  std::shared_ptr<std::byte> next(lent_, lent_.get() + bytes_);
+  add({next.get(), static_cast<std::size_t>(bytes)});
+  return next;
+}
+
 PINION_DECL void payload_rooms::add_booleans(std::span<std::byte> room) {
   add(room);
   booleans_.push_back(room);

@@ -338,6 +338,7 @@ PINION_DECL awaitable<void> channel::watch([[maybe_unused]] std::shared_ptr<chan
     if (now >= next_ping) {
       lanes.data->ask();
       lanes.control->ask();
+      data_->trim();
       next_ping = now + options_.heartbeat;
     }
     wake = std::min(next_ping, now + 2 * options_.heartbeat - std::max(data, control));

@@ -62,7 +62,8 @@ struct envelope {
   rpc::method method;
   std::string_view control;
   std::uint64_t payload;
-  std::string* text = nullptr;  // the owner of `control`, from which the text may be moved
+  std::string* text = nullptr;                // the owner of `control`, from which the text may be moved
+  std::shared_ptr<std::byte> lent = nullptr;  // the payload, in memory that the peer has lent; null: it is to come
 };
 
 // The functions that take the answer to a request, or its failure.
@@ -95,8 +96,7 @@ class connection : public std::enable_shared_from_this<connection> {
         traffic_(std::move(count)),
         limits_(allowed),
         backlog_limit_(backlog),
-        out_(memory_ ? outbox::worth_sharing : outbox::piece, memory_ ? outbox::shared_piece : outbox::piece,
-             backlog.all) {}
+        out_(backlog.all) {}
 
   // Starts reading. Call it in the network's thread.
   void start(connection_handlers handlers);
@@ -129,8 +129,12 @@ class connection : public std::enable_shared_from_this<connection> {
   std::uint64_t progress() const;
   // Has the peer's system taken all that was to be sent?
   bool has_sent_all() const;
-  // Counts the peer as heard now. Used after this process was suspended and could hear nothing.
   bool shares_memory() const { return memory_ != nullptr; }
+  // Gives back shared memory that is not used. To be called each second or so.
+  void trim() {
+    if (memory_) memory_->trim();
+  }
+  // Counts the peer as heard now. Used after this process was suspended and could hear nothing.
   void forgive() { heard_.store(net_.now().time_since_epoch().count(), std::memory_order_relaxed); }
 
  private:
@@ -159,7 +163,7 @@ class connection : public std::enable_shared_from_this<connection> {
   bool takes_no_more() const;
   error why_crowded(const std::string& then) const;
   // Puts a refusal in the place of an answer that may not wait as well.
-  void refuse_if_crowded(frame_header& header, rpc::message& message) const;
+  void refuse_if_crowded(outbox::outgoing& answer) const;
   void count_written(std::size_t bytes);
   awaitable<void> write(std::shared_ptr<connection> self);
   // Closes the connection if more waits than may, and the peer takes none of it for long. Ends when less waits.
@@ -176,8 +180,13 @@ class connection : public std::enable_shared_from_this<connection> {
   void refuse(const frame_header& h, const error& why);
   // Reads the next bytes of a payload.
   awaitable<void> read_payload(arriving& a, std::uint64_t bytes);
-  void take_payload(arriving& a, std::uint64_t bytes);
+  // Copies a payload that the peer has lent to where it belongs, but for what stays in place.
+  awaitable<void> take_payload(arriving& a, std::shared_ptr<std::byte> lent);
   awaitable<void> read_piece(const frame_header& h);
+  // The payload that a message says it has in shared memory. Throws data_loss where there is none.
+  std::shared_ptr<std::byte> borrow(const frame_header& h) const;
+  // Lets the others of the network's thread have their turn.
+  awaitable<void> give_way();
 
   bool is_crowded() const;
   // Waits until half of what may wait for the peer is gone.
@@ -192,7 +201,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
   // Opens a message in its place among those that arrive. An answer that cannot be read, or that arrives incomplete,
   // also fails its request; one that no request waits for is passed over.
-  void begin(arriving& a, const frame_header& h, std::string& control);
+  void begin(arriving& a, const frame_header& h, std::string& control, std::shared_ptr<std::byte> lent);
   arriving& place_of(const frame_header& h);
   static std::unique_ptr<incoming> checked(std::unique_ptr<incoming> message, const frame_header& h);
   void fail_asker(arriving& a, const std::string& control);
@@ -208,7 +217,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
   rpc::network& net_;
   const std::unique_ptr<byte_stream> stream_;
-  shared_memory* const memory_;  // of the stream; null: there is none
+  const std::shared_ptr<shared_memory> memory_;  // of the stream; null: there is none
   const std::shared_ptr<rpc::traffic> traffic_;
   const limits limits_;
   const backlog_limit backlog_limit_;
@@ -219,7 +228,6 @@ class connection : public std::enable_shared_from_this<connection> {
   std::span<const std::byte> unread_;  // the rest of what arrived last; it lies in first_ or inbox_
   std::array<std::byte, 512> first_;   // small enough to be had by every connection, and enough for most messages
   network::inbox inbox_;               // borrowed while there is more
-  unsigned pieces_ = 0;                // whose headers were awaited
   bool over_ = false;
   bool refusing_ = false;              // it is this side that ends the connection, if what is being done throws
   std::unique_ptr<rpc::timer> room_;   // set while await_room() waits

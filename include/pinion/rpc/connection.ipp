@@ -9,14 +9,6 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-namespace detail {
-
-// Going through the network's queue costs a good part of copying a piece in shared memory. So pieces are written and
-// read at once where that is possible, but for each of this number, so that others have their turn.
-inline constexpr unsigned pieces_of_turn = 4;
-
-}  // namespace detail
-
 PINION_DECL shared_error connection::why_closed() const {
   std::lock_guard hold(mutex_);
   return closed_;
@@ -54,13 +46,15 @@ PINION_DECL void connection::close(const error& why) {
 }
 
 PINION_DECL void connection::send(frame_header header, rpc::message&& message, urgency when) {
+  outbox::outgoing next(header, std::move(message));
+  if (memory_) next.share(*memory_);
   outbox::messages gone;  // their memory is freed without the lock
   std::lock_guard hold(mutex_);
   if (closed_) return;
   traffic::add(traffic_->messages_sent);
-  if (header.kind == frame_kind::reply) refuse_if_crowded(header, message);
+  if (header.kind == frame_kind::reply) refuse_if_crowded(next);
   if (!has_backlog()) moved_ = net_.now();
-  out_.add(header, std::move(message));
+  out_.add(std::move(next));
   if (writing_) return watch_if_crowded();     // the thread that is writing will send it
   const bool wakes_more = memory_ != nullptr;  // within a host a write costs less than waking a thread for it
   if ((when == urgency::now || wakes_more) && all_written_now(gone)) return;
@@ -72,8 +66,8 @@ PINION_DECL void connection::send(frame_header header, rpc::message&& message, u
 PINION_DECL bool connection::all_written_now(outbox::messages& gone) {
   constexpr int most_calls = 4;  // the rest is the work of the network's thread
   for (int i = 0; i < most_calls && !out_.empty(); ++i) {
-    auto parts = out_.next();
-    if (memory_) parts = out_.share(*memory_);
+    const auto parts = out_.next();
+    if (parts.empty()) return false;
     const std::size_t all = asio::buffer_size(parts), n = stream_->write_now(parts);
     if (n > 0) count_written(n + (n == all ? out_.shared() : 0));
     gone.splice(gone.end(), out_.written(n));
@@ -114,28 +108,28 @@ PINION_DECL bool connection::has_sent_all() const {
 PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<connection> self) {
   outcome<> written;
   std::size_t bytes = 0;  // of what was written last
-  unsigned pieces = 0;    // that are shared
   try {
     for (;;) {
       outbox::messages gone;
       std::span<const asio::const_buffer> parts;
+      outbox::outgoing* to_share = nullptr;
       {
         std::lock_guard hold(mutex_);
         gone = closed_ ? out_.clear() : out_.written(bytes);
         moved_ = net_.now();
+        to_share = out_.next_to_share();
         parts = out_.next();
-        writing_ = !parts.empty();
+        writing_ = !parts.empty() || to_share;
       }
       if (room_ && !is_crowded()) room_->cancel();
-      if (parts.empty()) co_return;
-      if (memory_) parts = out_.share(*memory_);
-      const std::size_t all = asio::buffer_size(parts);
-      bytes = memory_ && ++pieces % detail::pieces_of_turn != 0 ? stream_->write_now(parts) : 0;
-      if (bytes == 0) {
+      if (parts.empty() && !to_share) co_return;
+      if (to_share) to_share->put_piece();
+      bytes = asio::buffer_size(parts);
+      if (bytes == 0)
+        co_await give_way();
+      else
         co_await stream_->write(parts);
-        bytes = all;
-      }
-      count_written(bytes + (bytes == all ? out_.shared() : 0));
+      count_written(bytes + out_.shared());
     }
   } catch (...) {
     written = current_error();
@@ -144,6 +138,10 @@ PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<c
   outbox::messages lost;
   std::lock_guard hold(mutex_);
   lost = out_.clear();
+}
+
+PINION_DECL awaitable<void> connection::give_way() {
+  co_await asio::post(net_.context(), asio::use_awaitable);
 }
 
 PINION_DECL awaitable<void> connection::read([[maybe_unused]] std::shared_ptr<connection> self) {
@@ -170,14 +168,24 @@ PINION_DECL awaitable<void> connection::read_frame() {
   outcome<std::string> control = co_await read_control(h.control);
   refusing_ = true;
   arriving& a = place_of(h);
+  const auto lent = h.shared ? borrow(h) : nullptr;
   if (control)
-    begin(a, h, control.value());
+    begin(a, h, control.value(), lent);
   else
     refuse(h, *control.failure());
   refusing_ = false;
-  if (h.slot != 0) co_return;
-  co_await read_payload(a, h.payload);
-  deliver(a, h.slot);
+  if (lent)
+    co_await take_payload(a, lent);
+  else if (h.slot != 0)
+    co_return;
+  else
+    co_await read_payload(a, h.payload);
+  deliver(a, 0);
+}
+
+PINION_DECL std::shared_ptr<std::byte> connection::borrow(const frame_header& h) const {
+  if (!memory_) throw error(errc::data_loss, "a payload is said to lie in shared memory, and there is none");
+  return memory_->borrow(h.slot, h.payload);
 }
 
 PINION_DECL awaitable<frame_header> connection::read_header() {
@@ -185,8 +193,7 @@ PINION_DECL awaitable<frame_header> connection::read_header() {
   std::span<std::byte> room{reinterpret_cast<std::byte*>(&h), sizeof h};
   // The next bytes may be a piece, which goes to its place, and must not come into a buffer.
   while (!room.empty() && unread_.empty() && !in_pieces_.empty()) {
-    std::size_t n = memory_ && ++pieces_ % detail::pieces_of_turn != 0 ? stream_->read_now(room) : 0;
-    if (n == 0) n = co_await stream_->read_some(room);
+    const std::size_t n = co_await stream_->read_some(room);
     heard(n);
     room = room.subspan(n);
   }
@@ -203,15 +210,8 @@ PINION_DECL awaitable<void> connection::read_piece(const frame_header& h) {
     throw error(errc::data_loss, "a piece comes with " + std::to_string(h.control) + " bytes of control and " +
                                      std::to_string(h.payload) + " of payload, of which " + std::to_string(a.left) +
                                      " are left");
-  if (h.shared && (!memory_ || h.payload > shared_memory::capacity))
-    throw error(errc::data_loss, "a piece of " + std::to_string(h.payload) +
-                                     " bytes is said to lie in shared memory of " +
-                                     std::to_string(memory_ ? shared_memory::capacity : 0));
   refusing_ = false;
-  if (h.shared)
-    take_payload(a, h.payload);
-  else
-    co_await read_payload(a, h.payload);
+  co_await read_payload(a, h.payload);
   if (a.left == 0) deliver(a, h.slot);
 }
 
@@ -225,15 +225,24 @@ PINION_DECL awaitable<void> connection::read_payload(arriving& a, std::uint64_t 
   }
 }
 
-PINION_DECL void connection::take_payload(arriving& a, std::uint64_t bytes) {
-  a.left -= bytes;
-  traffic::add(traffic_->bytes_received, bytes);
-  if (!a.message) return memory_->pass_over(bytes);
-  while (bytes > 0) {
-    const auto room = a.next_room(bytes);
-    memory_->take(room);
-    bytes -= room.size();
+PINION_DECL awaitable<void> connection::take_payload(arriving& a, std::shared_ptr<std::byte> lent) {
+  constexpr std::uint64_t most_at_once = outbox::piece;  // so that others have their turn
+  traffic::add(traffic_->bytes_received, a.left);
+  const std::byte* from = lent.get();
+  for (std::uint64_t copied = 0; a.message && a.left > 0;) {
+    const auto room = a.next_room(std::min(a.left, most_at_once));
+    a.left -= room.size();
+    if (room.data() != from) {
+      std::memcpy(room.data(), from, room.size());
+      copied += room.size();
+    }
+    from += room.size();
+    if (copied < most_at_once) continue;
+    copied = 0;
+    co_await give_way();
+    if (over_) throw error(errc::cancelled, "closed here meanwhile");
   }
+  a.left = 0;
 }
 
 PINION_DECL std::span<std::byte> connection::arriving::next_room(std::uint64_t most) {
@@ -334,8 +343,9 @@ PINION_DECL void connection::heard(std::size_t n) {
   heard_.store(net_.now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-PINION_DECL void connection::begin(arriving& a, const frame_header& h, std::string& control) {
-  const envelope e{h.method, control, h.payload, &control};
+PINION_DECL void connection::begin(arriving& a, const frame_header& h, std::string& control,
+                                   std::shared_ptr<std::byte> lent) {
+  const envelope e{h.method, control, h.payload, &control, std::move(lent)};
   switch (h.kind) {
     case frame_kind::request: a.message = checked(handlers_.request(e, responder(weak_from_this(), h.id)), h); break;
     case frame_kind::notice: a.message = checked(handlers_.notice(e), h); break;
@@ -352,7 +362,7 @@ PINION_DECL void connection::begin(arriving& a, const frame_header& h, std::stri
 }
 
 PINION_DECL connection::arriving& connection::place_of(const frame_header& h) {
-  if (h.slot == 0) {
+  if (h.slot == 0 || h.shared) {
     whole_.left = h.payload;
     return whole_;
   }

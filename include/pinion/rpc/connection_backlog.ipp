@@ -6,18 +6,18 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-PINION_DECL void connection::refuse_if_crowded(frame_header& header, rpc::message& message) const {
-  const std::uint64_t bytes = message.control.size() + message.payload_bytes();
+PINION_DECL void connection::refuse_if_crowded(outbox::outgoing& answer) const {
+  const frame_header& h = answer.header;
+  const std::uint64_t bytes = h.control + (h.shared ? 0 : h.payload);
+  std::optional<error> why;
   if (takes_no_more())
-    message = encode_failure(why_crowded("and it asked for more before"));
+    why = why_crowded("and it asked for more before");
   else if (!out_.may_add(bytes))
-    message = encode_failure(
-        error(errc::resource_exhausted, "an answer of " + std::to_string(bytes) + " bytes, where " +
-                                            std::to_string(backlog_limit_.all->bytes()) +
-                                            " bytes wait for all clients to take them (limits.bytes_waiting_of_all)"));
-  else
-    return;
-  header.kind = frame_kind::failure;
+    why = error(errc::resource_exhausted, "an answer of " + std::to_string(bytes) + " bytes, where " +
+                                              std::to_string(backlog_limit_.all->bytes()) +
+                                              " bytes wait for all clients to take them (limits.bytes_waiting_of_all)");
+  if (!why) return;
+  answer = outbox::outgoing({.kind = frame_kind::failure, .method = h.method, .id = h.id}, encode_failure(*why));
 }
 
 PINION_DECL bool connection::takes_no_more() const {

@@ -26,9 +26,10 @@ using method = std::uint16_t;
 struct frame_header {
   std::uint16_t magic = expected_magic;
   frame_kind kind{};
-  std::uint8_t shared = 0;  // of a piece: 1 if its bytes lie in the memory that both ends share
+  std::uint8_t shared = 0;  // 1: the payload lies in the memory that both ends share
   rpc::method method = 0;
-  std::uint16_t slot = 0;     // 0: the payload follows; otherwise it comes in pieces, which have the same slot
+  std::uint16_t slot = 0;     // 0: the payload follows; otherwise it comes in pieces, which have the same slot. Where
+                              // it is shared: its first page
   std::uint64_t id = 0;       // id of the request
   std::uint64_t control = 0;  // number of bytes of the control part, which follows
   std::uint64_t payload = 0;  // number of bytes of the payload, or of this piece of it

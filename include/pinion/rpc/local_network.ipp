@@ -95,7 +95,7 @@ class local_stream final : public socket_stream<local_socket> {
   std::size_t write_now(std::span<const asio::const_buffer> parts) override {
     return side_ == side::server || met_ ? socket_stream::write_now(parts) : 0;
   }
-  shared_memory* memory() override { return memory_.get(); }
+  std::shared_ptr<shared_memory> memory() override { return memory_; }
 
  private:
   awaitable<std::size_t> offer(asio::const_buffer first) {
@@ -125,7 +125,7 @@ class local_stream final : public socket_stream<local_socket> {
 
   const side side_;
   bool met_ = false;
-  std::unique_ptr<shared_memory> memory_;
+  std::shared_ptr<shared_memory> memory_;
 };
 
 class local_listener final : public listener {

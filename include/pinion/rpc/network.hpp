@@ -57,7 +57,7 @@ class byte_stream {
   // Are both ends at one address, and so in one host?
   virtual bool stays_on_host() const { return false; }
   // The memory that this end shares with the other, as soon as it has read; null if there is none.
-  virtual shared_memory* memory() { return nullptr; }
+  virtual std::shared_ptr<shared_memory> memory() { return nullptr; }
   // Throws unauthenticated if the peer has shown who it is, and it is not that task.
   virtual void expect_peer(const std::string& task) const { static_cast<void>(task); }
 };

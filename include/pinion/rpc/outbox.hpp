@@ -5,7 +5,9 @@
 //   2. Another goes as its beginning, and then its payload in pieces. Between two pieces go whole messages, as many
 //      bytes of them as a piece has. So a whole message waits for one piece at most, and no payload waits without end.
 //   3. Of the payloads the one goes on of which the least is left; each fourth piece is of the oldest.
-//   4. The bytes of next() stay in place until they are written, whatever is added meanwhile.
+//   4. Where memory is shared, a large payload is put there, if it has room, and its message then goes whole. That of a
+//      very large one is put there in pieces, in the same order.
+//   5. The bytes of next() stay in place until they are written, whatever is added meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -29,37 +31,40 @@ namespace pinion { inline namespace v0 { namespace rpc {
 class outbox {
  public:
   static constexpr std::uint64_t piece = std::uint64_t{256} << 10;
-  // Where memory is shared, it is worth the copies for payloads of more bytes. Its pieces are smaller, so that the peer
-  // copies one out while the next is copied in.
-  static constexpr std::uint64_t worth_sharing = std::uint64_t{16} << 10, shared_piece = std::uint64_t{128} << 10;
+  // Where memory is shared, it is worth that for payloads of more bytes than the first. Those of no more than the
+  // second are put there by the thread that sends them.
+  static constexpr std::uint64_t worth_sharing = std::uint64_t{16} << 10, shared_at_once = std::uint64_t{1} << 20;
 
-  explicit outbox(std::uint64_t most_whole = piece, std::uint64_t most_of_piece = piece,
-                  std::shared_ptr<backlog_of_all> all = nullptr)
-      : most_whole_(most_whole), piece_bytes_(most_of_piece), cost_(std::move(all)) {}
+  explicit outbox(std::shared_ptr<backlog_of_all> all = nullptr) : cost_(std::move(all)) {}
 
   // A message, and how much of its payload has been taken into frames.
   struct outgoing {
-    frame_header header;
+    frame_header header;  // its lengths are those of the message
     rpc::message message;
-    std::uint64_t left = 0;
+    std::uint64_t left;
     std::size_t part = 0, within = 0;  // where the rest of the payload begins
+    shared_memory::place place = {};   // of the payload; empty: it is not shared
 
-    // The memory that it takes.
-    std::uint64_t cost() const { return sizeof *this + header.control + header.payload; }
+    outgoing(frame_header h, rpc::message&& m);
+    // Finds a place for the payload if it is worth that, and puts a payload there that is not very large.
+    void share(shared_memory& with);
+    // Puts the next bytes of the payload to its place, as many as a piece has.
+    void put_piece() { put(piece); }
+    void put(std::uint64_t most);
+    // The memory that it takes, but for that which is shared: of that there is no more than a connection has.
+    std::uint64_t cost() const { return sizeof *this + header.control + (header.shared ? 0 : header.payload); }
   };
   using messages = std::list<outgoing>;
 
-  // The lengths of the header are those of the message.
-  void add(frame_header header, rpc::message&& message);
-  bool empty() const { return batch_.empty() && whole_.empty() && in_pieces_.empty(); }
+  void add(outgoing&& next);
+  bool empty() const { return batch_.empty() && whole_.empty() && in_pieces_.empty() && to_share_.empty(); }
 
   // The bytes to be written next, for one call of the system; none where all are written.
   std::span<const asio::const_buffer> next();
-  // Puts the piece among these bytes into shared memory, if there is one and it has room there; returns the bytes that
-  // remain to be written. Others may add messages meanwhile.
-  std::span<const asio::const_buffer> share(shared_memory& with);
-  // The bytes of next() that are in shared memory.
-  std::uint64_t shared() const { return piece_.shared ? piece_.payload : 0; }
+  // The payloads, in bytes, of the messages among these that are in shared memory.
+  std::uint64_t shared() const { return shared_; }
+  // The message of which put_piece() is to be called next, which needs no lock; null: there is none.
+  outgoing* next_to_share();
   // Takes note that so many of these bytes were written. Returns the messages that are gone with them: their memory may
   // be freed where others do not wait for it.
   [[nodiscard]] messages written(std::size_t bytes);
@@ -74,22 +79,25 @@ class outbox {
   std::uint64_t bytes_added() const { return bytes_added_; }
 
  private:
-  void append(const void* data, std::uint64_t bytes);
+  // Calls for_part(bytes) with the next bytes of a payload, part by part.
+  template <class ForPart>
+  static void advance(outgoing& o, std::uint64_t bytes, const ForPart& for_part);
+  void append(std::span<const std::byte> bytes);
   void append_beginning(const outgoing& o);
-  // Appends the next bytes of its payload.
   void append_payload(outgoing& o, std::uint64_t bytes);
   void append_whole_messages();
   void append_piece();
-  messages::iterator next_in_pieces();
+  // The message whose turn it is; end() if none may begin.
+  messages::iterator next_of(messages& all, bool may_begin);
 
-  const std::uint64_t most_whole_, piece_bytes_;
-  messages whole_, in_pieces_;  // in the order of add()
-  messages ending_;             // those that are gone when the batch is written
+  messages whole_, in_pieces_, to_share_;  // in the order of add()
+  messages::iterator sharing_ = to_share_.end();
+  messages ending_;  // those that are gone when the batch is written
   std::vector<asio::const_buffer> batch_;
   std::size_t at_ = 0;        // of the batch: what is before it was written
   bool begun_ = false;        // some of the batch was written
   std::uint64_t room_ = 0;    // for whole messages in the batch
-  std::size_t piece_at_ = 0;  // where the bytes of the piece begin in the batch
+  std::uint64_t shared_ = 0;  // in the batch
   frame_header piece_;        // of the piece in the batch; no bytes: there is none
   std::uint32_t slots_ = 0;   // those in use, as bits
   unsigned turns_ = 0;        // of pieces

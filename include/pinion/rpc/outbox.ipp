@@ -18,31 +18,42 @@ inline constexpr unsigned turn_of_oldest = 4;
 
 }  // namespace detail
 
-PINION_DECL void outbox::add(frame_header header, rpc::message&& message) {
+PINION_DECL outbox::outgoing::outgoing(frame_header h, rpc::message&& m) : header(h), message(std::move(m)) {
   header.control = message.control.size();
-  header.payload = message.payload_bytes();
-  const bool whole = header.payload <= most_whole_;
-  const std::uint64_t pieces = whole ? 0 : (header.payload + piece_bytes_ - 1) / piece_bytes_;
-  messages& to = whole ? whole_ : in_pieces_;
-  to.push_back({.header = header, .message = std::move(message), .left = header.payload});
-  cost_.set(cost_.bytes() + to.back().cost());
-  bytes_added_ += sizeof header * (1 + pieces) + header.control + header.payload;
+  header.payload = left = message.payload_bytes();
+}
+
+PINION_DECL void outbox::outgoing::share(shared_memory& with) {
+  if (header.payload <= worth_sharing || !(place = with.find_place(header.payload))) return;
+  header.shared = 1;
+  if (header.payload <= shared_at_once) put(left);
+}
+
+PINION_DECL void outbox::outgoing::put(std::uint64_t most) {
+  advance(*this, std::min(left, most), [this](std::span<const std::byte> bytes) { place.put(bytes); });
+  if (left == 0) message.parts.clear();  // their memory may be used again from here on
+}
+
+PINION_DECL void outbox::add(outgoing&& next) {
+  const frame_header& h = next.header;
+  const bool whole = h.shared ? next.left == 0 : h.payload <= piece;
+  const std::uint64_t pieces = whole || h.shared ? 0 : (h.payload + piece - 1) / piece;
+  cost_.set(cost_.bytes() + next.cost());
+  bytes_added_ += sizeof h * (1 + pieces) + h.control + h.payload;
+  (whole ? whole_ : h.shared ? to_share_ : in_pieces_).push_back(std::move(next));
+}
+
+PINION_DECL outbox::outgoing* outbox::next_to_share() {
+  if (sharing_ != to_share_.end() && sharing_->left == 0) whole_.splice(whole_.end(), to_share_, sharing_);
+  sharing_ = next_of(to_share_, true);
+  return sharing_ == to_share_.end() ? nullptr : &*sharing_;
 }
 
 PINION_DECL std::span<const asio::const_buffer> outbox::next() {
-  if (batch_.empty()) room_ = piece_bytes_;
+  if (batch_.empty()) room_ = piece;
   if (!begun_ && piece_.payload == 0) {
     append_whole_messages();
     if (!in_pieces_.empty()) append_piece();
-  }
-  return std::span(batch_).subspan(at_);
-}
-
-PINION_DECL std::span<const asio::const_buffer> outbox::share(shared_memory& with) {
-  const auto bytes = std::span(batch_).subspan(piece_at_);
-  if (!begun_ && piece_.payload > 0 && !piece_.shared && with.put(bytes)) {
-    piece_.shared = 1;
-    batch_.resize(piece_at_);
   }
   return std::span(batch_).subspan(at_);
 }
@@ -62,6 +73,7 @@ PINION_DECL outbox::messages outbox::written(std::size_t bytes) {
   at_ = 0;
   begun_ = false;
   piece_ = {};
+  shared_ = 0;
   std::uint64_t gone = 0;
   for (const outgoing& o : ending_) gone += o.cost();
   cost_.set(cost_.bytes() - gone);
@@ -72,40 +84,52 @@ PINION_DECL outbox::messages outbox::clear() {
   messages all = std::move(ending_);
   all.splice(all.end(), whole_);
   all.splice(all.end(), in_pieces_);
+  all.splice(all.end(), to_share_);
+  sharing_ = to_share_.end();
   batch_.clear();
   at_ = 0;
   begun_ = false;
   piece_ = {};
+  shared_ = 0;
   cost_.set(0);
   return all;
 }
 
-PINION_DECL void outbox::append(const void* data, std::uint64_t bytes) {
-  if (bytes > 0) batch_.emplace_back(data, static_cast<std::size_t>(bytes));
+PINION_DECL void outbox::append(std::span<const std::byte> bytes) {
+  if (!bytes.empty()) batch_.emplace_back(bytes.data(), bytes.size());
 }
 
 PINION_DECL void outbox::append_beginning(const outgoing& o) {
-  append(&o.header, sizeof o.header);
-  append(o.message.control.data(), o.message.control.size());
+  append(std::as_bytes(std::span(&o.header, 1)));
+  append(std::as_bytes(std::span(o.message.control)));
 }
 
-PINION_DECL void outbox::append_payload(outgoing& o, std::uint64_t bytes) {
+template <class ForPart>
+void outbox::advance(outgoing& o, std::uint64_t bytes, const ForPart& for_part) {
   o.left -= bytes;
   while (bytes > 0) {
     const part& p = o.message.parts[o.part];
     const std::size_t n = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, p.bytes - o.within));
-    append(static_cast<const std::byte*>(p.data) + o.within, n);
+    for_part({static_cast<const std::byte*>(p.data) + o.within, n});
     bytes -= n;
     o.within += n;
     if (o.within == p.bytes) ++o.part, o.within = 0;
   }
 }
 
+PINION_DECL void outbox::append_payload(outgoing& o, std::uint64_t bytes) {
+  advance(o, bytes, [this](std::span<const std::byte> next) { append(next); });
+}
+
 PINION_DECL void outbox::append_whole_messages() {
   while (!whole_.empty()) {
     outgoing& o = whole_.front();
-    const std::uint64_t bytes = sizeof o.header + o.header.control + o.header.payload;
+    const std::uint64_t bytes = sizeof o.header + o.header.control + o.left;
     if (!batch_.empty() && (bytes > room_ || batch_.size() >= detail::most_buffers)) return;
+    if (o.place) {
+      o.header.slot = o.place.lend();
+      shared_ += o.header.payload;
+    }
     append_beginning(o);
     append_payload(o, o.left);
     room_ -= std::min(room_, bytes);
@@ -114,29 +138,29 @@ PINION_DECL void outbox::append_whole_messages() {
 }
 
 PINION_DECL void outbox::append_piece() {
-  const auto chosen = next_in_pieces();
+  const auto chosen = next_of(in_pieces_, slots_ != detail::all_slots);
   outgoing& o = *chosen;
   if (o.header.slot == 0) {
     o.header.slot = static_cast<std::uint16_t>(std::countr_one(slots_ | 1));
     slots_ |= std::uint32_t{1} << o.header.slot;
     append_beginning(o);
   }
-  const std::uint64_t bytes = std::min(o.left, piece_bytes_);
+  const std::uint64_t bytes = std::min(o.left, piece);
   piece_ = {.kind = frame_kind::piece, .slot = o.header.slot, .payload = bytes};
-  append(&piece_, sizeof piece_);
-  piece_at_ = batch_.size();
+  append(std::as_bytes(std::span(&piece_, 1)));
   append_payload(o, bytes);
   if (o.left > 0) return;
   slots_ &= ~(std::uint32_t{1} << o.header.slot);
   ending_.splice(ending_.end(), in_pieces_, chosen);
 }
 
-PINION_DECL outbox::messages::iterator outbox::next_in_pieces() {
-  const bool may_begin = slots_ != detail::all_slots, oldest = ++turns_ % detail::turn_of_oldest == 0;
-  auto chosen = in_pieces_.end();
-  for (auto at = in_pieces_.begin(); at != in_pieces_.end(); ++at) {
+PINION_DECL outbox::messages::iterator outbox::next_of(messages& all, bool may_begin) {
+  if (all.empty()) return all.end();
+  const bool oldest = ++turns_ % detail::turn_of_oldest == 0;
+  auto chosen = all.end();
+  for (auto at = all.begin(); at != all.end(); ++at) {
     if (at->header.slot == 0 && !may_begin) continue;
-    if (chosen == in_pieces_.end() || at->left < chosen->left) chosen = at;
+    if (chosen == all.end() || at->left < chosen->left) chosen = at;
     if (oldest) break;
   }
   return chosen;

@@ -112,7 +112,7 @@ inline constexpr std::size_t long_control = std::size_t{64} << 10;
 template <class M, class Deliver>
 std::unique_ptr<incoming> receive(const envelope& e, Deliver deliver) {
   M message;
-  reader in(e.control, e.payload);
+  reader in(e.control, e.payload, e.lent);
   read_all(in, message);
   return welcome_in(std::move(message), std::move(in.rooms), std::move(deliver));
 }

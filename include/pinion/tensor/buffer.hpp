@@ -38,7 +38,7 @@ class buffer {
   buffer(void* data, std::size_t capacity) : data_(data), capacity_(capacity) {}
   void* data() const { return data_; }
   std::size_t capacity() const { return capacity_; }
-  // True if there is one reference.
+  // True if there is one reference, and its holder may write.
   bool unique() const { return references_.load(std::memory_order_acquire) == 1; }
   // The allocator that takes the buffer back.
   const std::shared_ptr<allocator>& home() const { return home_; }
@@ -53,10 +53,14 @@ class buffer {
   void stand_for(void* data, std::size_t capacity) { data_ = data, capacity_ = capacity; }
   // Adds a reference.
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  // Gives the buffer out as hand_out() does, but its memory is another's: no holder may write to it.
+  void lend(std::shared_ptr<allocator> home);
   // Drops a reference; with the last one, the buffer goes back to its allocator.
   void release() noexcept;
 
  private:
+  static constexpr int lent = 1 << 30;  // is added to the references of a buffer that nobody may write to
+
   void* data_;
   std::size_t capacity_;
   std::atomic<int> references_{0};
@@ -94,6 +98,10 @@ class heap_allocator final : public allocator {
 
 // Throws resource_exhausted: the host has no memory for a tensor of so many bytes.
 [[noreturn]] void throw_no_memory(std::size_t bytes);
+
+// A buffer for bytes that belong to another and that nobody here writes; it holds them until its last reference is
+// gone.
+buffer_ref make_lent_buffer(std::shared_ptr<std::byte> bytes, std::size_t size);
 
 // A buffer of host memory with `count` empty std::string elements, which it constructs and destroys. Throws
 // resource_exhausted.

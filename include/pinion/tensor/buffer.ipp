@@ -17,9 +17,18 @@ PINION_DECL void buffer::hand_out(std::shared_ptr<allocator> home) {
   references_.store(1, std::memory_order_relaxed);
 }
 
+PINION_DECL void buffer::lend(std::shared_ptr<allocator> home) {
+  home_ = std::move(home);
+  references_.store(lent + 1, std::memory_order_relaxed);
+}
+
 PINION_DECL void buffer::release() noexcept {
   // The holder of the only reference shares it with nobody, and need not count.
-  if (unique() || references_.fetch_sub(1, std::memory_order_acq_rel) == 1) home_->recycle(this);
+  if (!unique()) {
+    const int had = references_.fetch_sub(1, std::memory_order_acq_rel);
+    if (had != 1 && had != lent + 1) return;
+  }
+  home_->recycle(this);
 }
 
 PINION_DECL buffer_ref::buffer_ref(const buffer_ref& o) : b_(o.b_) {
@@ -58,6 +67,29 @@ PINION_DECL buffer* heap_allocator::allocate(std::size_t bytes, std::string_view
 PINION_DECL void heap_allocator::recycle(buffer* idle) noexcept {
   std::destroy_at(idle);
   ::operator delete(static_cast<void*>(idle));
+}
+
+namespace detail {
+
+struct lent_buffer : buffer {
+  lent_buffer(std::shared_ptr<std::byte> from, std::size_t size) : buffer(from.get(), size), bytes(std::move(from)) {}
+  const std::shared_ptr<std::byte> bytes;
+};
+
+// Takes lent buffers back, and has none to give. It lives as long as the process.
+class lent_buffers final : public allocator {
+ public:
+  buffer* allocate(std::size_t bytes, std::string_view) override { throw_no_memory(bytes); }
+  void recycle(buffer* idle) noexcept override { delete static_cast<lent_buffer*>(idle); }
+};
+
+}  // namespace detail
+
+PINION_DECL buffer_ref make_lent_buffer(std::shared_ptr<std::byte> bytes, std::size_t size) {
+  auto& home = of_this_process<detail::lent_buffers>();
+  auto* const b = new detail::lent_buffer(std::move(bytes), size);
+  b->lend(std::shared_ptr<allocator>(std::shared_ptr<void>(), &home));
+  return buffer_ref(b);
 }
 
 PINION_DECL void throw_no_memory(std::size_t bytes) {

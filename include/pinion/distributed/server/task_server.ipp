@@ -265,7 +265,7 @@ PINION_DECL task_server::opened task_server::run_short(const delivery& d) {
   r.session->expect_feeds(head.step, std::span<const described_value>(head.feeds));
   r.counted = burdens_.of_run(d.guest->channel);
   r.held = hold(d);
-  rpc::payload_rooms rooms;
+  rpc::payload_rooms rooms(d.envelope.lent);
   for (auto& feed : head.feeds) r.feeds.push_back(feed.make(rooms));
   return rpc::welcome_in(std::move(r), std::move(rooms), [this](client_run&& ready) { begin_run(std::move(ready)); });
 }

@@ -118,6 +118,9 @@ namespace distributed {
 
 inline constexpr std::uint64_t memory_of_tensor = 256;  // beside its elements
 inline constexpr dtype_set sent_as_bytes = dtypes::plain | dtype_set{dtype::bfloat16};
+// Their elements may change while kernels read them, and only the result is wrong: none is the position of another, and
+// each pattern of bits is an element.
+inline constexpr dtype_set may_change = dtypes::floating | dtype_set{dtype::uint8, dtype::bfloat16};
 
 PINION_DECL void load(rpc::reader& a, value_outline& v) {
   v = {};
@@ -145,6 +148,8 @@ PINION_DECL void load(rpc::reader& a, described_value& v) {
 
 PINION_DECL any_tensor described_value::make(rpc::payload_rooms& rooms) {
   if (!there || dtype == pinion::dtype::string) return std::move(text);
+  if (may_change.has(dtype))
+    if (auto lent = rooms.borrow(bytes())) return {dtype, shape, make_lent_buffer(std::move(lent), bytes())};
   any_tensor t(dtype, shape, host_memory());
   if (t.bytes() == 0) return t;
   const std::span<std::byte> room{t.byte_data(), t.bytes()};

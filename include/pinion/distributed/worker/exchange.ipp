@@ -237,7 +237,7 @@ std::unique_ptr<rpc::incoming> exchange::receive_value(const rpc::envelope& e, c
       });
     });
   auto head = rpc::read_head<Of<described_value>>(e);
-  rpc::payload_rooms rooms;
+  rpc::payload_rooms rooms(e.lent);
   any_tensor value = head.value.make(rooms);
   return rpc::welcome_in(std::move(value), std::move(rooms), done);
 }
