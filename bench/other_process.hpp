@@ -1,8 +1,10 @@
 // Another process that reads and prints lines.
 #pragma once
 
+#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,25 +22,21 @@ inline void tell(const std::string& line) {
   std::fflush(stdout);
 }
 
-// Owns the process: the destructor ends it. A function that reads or writes throws std::runtime_error where the process
-// is gone.
+// Owns the process: the destructor ends it, and the system does where the thread that started it has ended. A function
+// that reads or writes throws std::runtime_error where the process is gone.
 class other_process {
  public:
   // Starts a program; the first word is its name, which is looked up in PATH unless it has a slash.
   explicit other_process(std::vector<std::string> words) {
-    int in[2], out[2];
-    if (::pipe(in) != 0 || ::pipe(out) != 0) throw std::runtime_error("no pipe");
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-    for (const int fd : {in[1], out[0]}) posix_spawn_file_actions_addclose(&actions, fd);
     std::vector<char*> arguments;
     for (auto& w : words) arguments.push_back(w.data());
     arguments.push_back(nullptr);
-    if (::posix_spawnp(&pid_, words[0].c_str(), &actions, nullptr, arguments.data(), environ) != 0)
-      throw std::runtime_error("cannot start " + words[0]);
-    posix_spawn_file_actions_destroy(&actions);
+    int in[2], out[2];
+    if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    const pid_t parent = ::getpid();
+    pid_ = ::fork();
+    if (pid_ == 0) become(arguments.data(), parent, in[0], out[1]);
+    if (pid_ < 0) throw std::runtime_error("cannot start " + words[0]);
     ::close(in[0]);
     ::close(out[1]);
     to_ = ::fdopen(in[1], "w");
@@ -72,6 +70,16 @@ class other_process {
   }
 
  private:
+  // In the child, which has to mind what is allowed between fork and exec.
+  [[noreturn]] static void become(char* const* arguments, pid_t parent, int in, int out) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);  // it died before that
+    ::dup2(in, STDIN_FILENO);
+    ::dup2(out, STDOUT_FILENO);
+    ::execvp(arguments[0], arguments);
+    ::_exit(127);
+  }
+
   pid_t pid_ = 0;
   FILE *to_ = nullptr, *from_ = nullptr;
 };

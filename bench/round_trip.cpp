@@ -10,10 +10,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +18,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +28,7 @@
 #include <pinion/distributed.hpp>
 
 #include "loopback.hpp"
+#include "other_process.hpp"
 #include "words.hpp"
 
 namespace {
@@ -92,41 +92,10 @@ int serve() {
   std::thread(echo, a, false).detach();
   std::thread(echo, b, true).detach();
   pn::local_cluster one{{{"worker", 1}}};
-  fmt::print("{} {} {}\n", blocking, spinning, one.target("worker", 0));
-  std::fflush(stdout);
+  bench::tell(fmt::format("{} {} {}", blocking, spinning, one.target("worker", 0)));
   one.server("worker", 0).join();
   std::_Exit(0);
 }
-
-struct other_process {
-  pid_t pid = 0;
-  int blocking = 0, spinning = 0;
-  std::string target;
-
-  explicit other_process(const char* self) {
-    int out[2];
-    if (::pipe(out) != 0) throw std::runtime_error("no pipe");
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-    std::string name = self, serve = "--serve";
-    char* arguments[] = {name.data(), serve.data(), nullptr};
-    if (::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, arguments, environ) != 0)
-      throw std::runtime_error("cannot start the other process");
-    posix_spawn_file_actions_destroy(&actions);
-    ::close(out[1]);
-    std::array<char, 200> text{};
-    FILE* in = ::fdopen(out[0], "r");
-    if (std::fscanf(in, "%d %d %199s", &blocking, &spinning, text.data()) != 3)
-      throw std::runtime_error("the other process did not say where it listens");
-    std::fclose(in);
-    target = text.data();
-  }
-  ~other_process() {
-    ::kill(pid, SIGTERM);
-    ::waitpid(pid, nullptr, 0);
-  }
-};
 
 // ---- measuring
 
@@ -150,10 +119,15 @@ int main(int argc, char** argv) try {
   if (argc > 1 && std::string(argv[1]) == "--serve") return serve();
   const bench::words w(argc, argv);
   const int rounds = w.count("--rounds", 20), calls = w.count("--calls", 500);
-  const other_process other(argv[0]);
-  const auto blocking = connect_to(other.blocking, false), spinning = connect_to(other.spinning, true);
+  bench::other_process other({"/proc/self/exe", "--serve"});
+  std::istringstream ports(other.line());
+  int blocking_port = 0, spinning_port = 0;
+  std::string target;
+  if (!(ports >> blocking_port >> spinning_port >> target))
+    throw std::runtime_error("the other process did not say where it listens");
+  const auto blocking = connect_to(blocking_port, false), spinning = connect_to(spinning_port, true);
 
-  pn::session sess{{.target = other.target, .operation_timeout = std::chrono::seconds(10)}};
+  pn::session sess{{.target = target, .operation_timeout = std::chrono::seconds(10)}};
   auto nothing = pn::no_op();
   auto empty_step = sess.make_callable(pn::feeds(), pn::fetches(), pn::targets(nothing));
 

@@ -1,6 +1,7 @@
 // Memory that is free goes back to the system.
 #include <catch2/catch.hpp>
 
+#include <barrier>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -39,6 +40,34 @@ TEST_CASE("what a thread made and another has freed goes back, the end of its he
   }
   give_heap_back();
   CHECK(resident_mib() < before + 6);
+}
+
+TEST_CASE("of each of many heaps the whole end goes back, though it is short, while their threads go on") {
+  constexpr int threads = 6;
+  std::barrier<> together(threads + 1);
+  std::vector<std::thread> all;
+  for (int i = 0; i < threads; ++i)
+    all.emplace_back([&] {
+      mark_heap();
+      together.arrive_and_wait();
+      together.arrive_and_wait();
+      {
+        std::vector<std::unique_ptr<char[]>> made;
+        for (int block = 0; block < 1000; ++block) made.emplace_back(new char[1000]());
+      }
+      together.arrive_and_wait();
+      together.arrive_and_wait();
+    });
+  together.arrive_and_wait();
+  give_heap_back();
+  const double before = resident_mib();
+  together.arrive_and_wait();
+  together.arrive_and_wait();
+  CHECK(resident_mib() > before + 4);
+  give_heap_back();
+  CHECK(resident_mib() < before + 0.4);
+  together.arrive_and_wait();
+  for (auto& t : all) t.join();
 }
 
 }  // namespace

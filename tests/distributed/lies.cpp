@@ -149,7 +149,8 @@ cancel_run truth(scene& s) {
 }
 template <>
 progress_request truth(scene& s) {
-  return {{s.of_peer(), 1}};
+  s.begin_waiting();
+  return {s.waits->run};
 }
 template <>
 forget_session truth(scene& s) {
@@ -254,6 +255,19 @@ template <class M>
 liar& usual(scene& s) {
   return is_of_task<M> ? s.peer : s.client;
 }
+template <class M>
+std::optional<error> tell_truth(scene& s) {
+  return say<M>(s, usual<M>(s), rpc::encode(truth<M>(s)), false);
+}
+// These would end the server, and the sessions of all.
+template <>
+std::optional<error> tell_truth<shutdown_request>(scene&) {
+  return {};
+}
+template <>
+std::optional<error> tell_truth<reset_request>(scene&) {
+  return {};
+}
 
 class table {
  public:
@@ -295,7 +309,7 @@ class table {
   template <class M>
   void add(const std::string& field, const std::string& what, const codes& answers,
            std::function<std::optional<error>(scene&)> tell) {
-    rows_.push_back({std::string(name_of_message<M>), field, what, answers, std::move(tell)});
+    rows_.push_back({std::string(name_of_message<M>), field, what, answers, std::move(tell), tell_truth<M>});
   }
   std::vector<lie> rows_;
 };

@@ -56,12 +56,14 @@ struct scene {
   std::optional<error> end_of_waiting(bool will_fail);
 };
 
-// One lie: a message that is true but for one field, and what it is answered.
+// One lie: a message that is true but for one field, and what it is answered; and the message as an honest party says
+// it, which is served: but for one that is about a value of a run that has ended, which is aborted. Requests to end the
+// server, or the sessions of all, are not said.
 struct lie {
   std::string message, field, what;
   // The codes of which one comes; empty: it is served, or not heeded; nothing: any of these.
   std::optional<std::set<errc>> answers;
-  std::function<std::optional<error>(scene&)> tell;
+  std::function<std::optional<error>(scene&)> tell, tell_truth;
 };
 const std::vector<lie>& lies();
 

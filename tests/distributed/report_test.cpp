@@ -4,13 +4,19 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <future>
+#include <memory>
+#include <optional>
 #include <tuple>
 
 #include <support/caught.hpp>
 #include <support/waiting_step.hpp>
 
+#include <pinion/distributed/server/inventory.hpp>
 #include <pinion/distributed/worker/recent_failures.hpp>
 #include <pinion/distributed/worker/step_counts.hpp>
+#include <pinion/runtime/task.hpp>
+#include <pinion/state/writing.hpp>
 
 namespace {
 
@@ -98,6 +104,29 @@ TEST_CASE("a ps tells its variables, the largest first, with device, dtype, shap
   CHECK(queues[0].size == 1);
   CHECK(queues[0].capacity == 3);
   CHECK_FALSE(queues[0].closed);
+}
+
+TEST_CASE("a variable of which an update does not end is told as any other, and holds no report up") {
+  const any_tensor value = tensor<float>::of({1, 2}).untyped();
+  const auto stuck = std::make_shared<state::variable>("stuck", value.dtype(), value.shape(), "here");
+  stuck->assign(value);
+  stuck->named_on("/cpu:0");
+  runtime::task task({});
+  task.resources.find_or_create("", "stuck", [&] { return stuck; });
+  const state::updated_variables updates({stuck});
+  std::optional<state::writing> update(std::in_place, updates);
+  auto told = std::async(std::launch::async, [&] {
+    task_report r;
+    distributed::take_inventory(task, r);
+    return r;
+  });
+  const bool in_time = told.wait_for(20s) == std::future_status::ready;
+  update.reset();
+  CHECK(in_time);
+  const task_report r = told.get();
+  REQUIRE(r.variables.size() == 1);
+  CHECK(r.variables[0].device == "/cpu:0");
+  CHECK(r.variables[0].bytes == 8);
 }
 
 TEST_CASE("a target tells its sessions with their owners and steps, and every task the parts that it ran") {

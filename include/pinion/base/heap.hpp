@@ -17,7 +17,7 @@ void mark_heap();
 // Thread-safe. It takes milliseconds, in which others wait for their heaps. From the first call on glibc no longer
 // adapts its limits: blocks of more than 32 MiB are mapped each on its own, and 64 MiB may be free at the end of a heap
 // until the next call, as if the program had freed the largest blocks for which it adapts them. A program that sets
-// MALLOC_TRIM_THRESHOLD_ or GLIBC_TUNABLES in its environment keeps its own limits.
+// MALLOC_TRIM_THRESHOLD_, MALLOC_TOP_PAD_ or GLIBC_TUNABLES in its environment keeps its own limits.
 void give_heap_back();
 
 }}  // namespace pinion::v0

@@ -50,11 +50,14 @@ class heap_marks {
   std::map<std::uintptr_t, void*> blocks_;
 };
 
-inline void limit_ends_of_heaps([[maybe_unused]] int bytes) {
+// Has an end that is longer than this go back when a block is freed there, but for the bytes that it keeps.
+inline void limit_ends_of_heaps([[maybe_unused]] int bytes, [[maybe_unused]] int kept) {
 #if defined(__GLIBC__)
-  static const bool is_free_to = !std::getenv("MALLOC_TRIM_THRESHOLD_") && !std::getenv("GLIBC_TUNABLES");
+  static const bool is_free_to =
+      !std::getenv("MALLOC_TRIM_THRESHOLD_") && !std::getenv("MALLOC_TOP_PAD_") && !std::getenv("GLIBC_TUNABLES");
   if (!is_free_to) return;
   ::mallopt(M_TRIM_THRESHOLD, bytes);
+  ::mallopt(M_TOP_PAD, kept);
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
 #endif
 }
@@ -68,13 +71,13 @@ PINION_DECL void mark_heap() {
 }
 
 PINION_DECL void give_heap_back() {
-  detail::limit_ends_of_heaps(64 << 10);
+  detail::limit_ends_of_heaps(64 << 10, 0);
   of_this_process<detail::heap_marks>().free_during([] {
 #if defined(__GLIBC__)
     ::malloc_trim(0);  // the pages of the blocks, too
 #endif
   });
-  detail::limit_ends_of_heaps(64 << 20);
+  detail::limit_ends_of_heaps(64 << 20, 128 << 10);
 }
 
 }}  // namespace pinion::v0

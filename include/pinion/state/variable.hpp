@@ -1,7 +1,9 @@
 // The state behind a variable's name: a snapshot that readers share and updates replace.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,7 +18,8 @@ namespace pinion { inline namespace v0 { namespace state {
 
 // Owned by the task's resource manager and by the kernels that use it. Thread-safe. A read shares the buffer. An update
 // holds the lock for its whole write; it writes in place if no reader holds the buffer, and otherwise into a second one
-// that it then publishes. So a reader's tensor never changes under it, and an update is atomic.
+// that it then publishes. So a reader's tensor never changes under it, and an update is atomic. Its device and its
+// bytes are told without that lock, since an update may take long, or never end.
 class variable final : public resource {
  public:
   variable(std::string name, pinion::dtype type, const pinion::shape& extent, std::string made_at)
@@ -29,11 +32,11 @@ class variable final : public resource {
 
   // The device whose kernels named it first; "" before that. Bodies of control flow name it on that device.
   std::string device() const {
-    std::lock_guard hold(mutex_);
+    std::lock_guard hold(naming_);
     return device_;
   }
   void named_on(const std::string& device) {
-    std::lock_guard hold(mutex_);
+    std::lock_guard hold(naming_);
     if (device_.empty()) device_ = device;
   }
 
@@ -50,17 +53,14 @@ class variable final : public resource {
       if (std::chrono::steady_clock::now() >= until) return std::nullopt;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    return snapshot{value_, device_};
+    return snapshot{value_, device()};
   }
   any_tensor read() const {
     std::lock_guard hold(mutex_);
     expect_value();
     return value_;
   }
-  std::int64_t bytes() const override {
-    std::lock_guard hold(mutex_);
-    return value_ ? static_cast<std::int64_t>(value_.bytes()) : 0;
-  }
+  std::int64_t bytes() const override { return bytes_.load(std::memory_order_relaxed); }
   bool initialised() const {
     std::lock_guard hold(mutex_);
     return bool(value_);
@@ -73,17 +73,22 @@ class variable final : public resource {
                                               to_string(shape_));
     value.held_by(name_);
     std::lock_guard hold(mutex_);
-    return std::exchange(value_, std::move(value));
+    return replace(std::move(value));
   }
   // Restores `before` if `value` is still held.
   void withdraw(const any_tensor& value, const any_tensor& before) {
     std::lock_guard hold(mutex_);
-    if (value_ && value_.raw() == value.raw()) value_ = before;
+    if (value_ && value_.raw() == value.raw()) replace(before);
   }
 
  private:
   friend class writing;
 
+  // Requires: the lock is held.
+  any_tensor replace(any_tensor value) {
+    bytes_.store(value ? static_cast<std::int64_t>(value.bytes()) : 0, std::memory_order_relaxed);
+    return std::exchange(value_, std::move(value));
+  }
   void expect_value() const {
     if (!value_)
       throw error(errc::failed_precondition, "variable '" + name_ +
@@ -94,9 +99,10 @@ class variable final : public resource {
   const pinion::dtype type_;
   const pinion::shape shape_;
   const std::string made_at_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_, naming_;  // of the value; of the device
   std::string device_;
   any_tensor value_;
+  std::atomic<std::int64_t> bytes_{0};  // of the value; updates keep its dtype and shape
 };
 
 inline std::string type_text(const node& n) {

@@ -10,7 +10,7 @@ class task;
 }
 namespace distributed {
 
-// Adds the rows. It waits for updates of variables that are under way; so it is not for the network's thread.
+// Adds the rows. It does not wait for updates of variables; but it looks at all, so it is not for the network's thread.
 void take_inventory(runtime::task& of, task_report& into);
 
 }  // namespace distributed

@@ -27,8 +27,8 @@ struct report_sources {
   const server_limits& limits;
 };
 
-// Makes the reports of one task. Owned by its server. Thread-safe; not for the network's thread, since it waits for
-// updates of variables that are under way.
+// Makes the reports of one task. Owned by its server. Thread-safe; not for the network's thread, since it takes locks
+// and looks at all variables of the task.
 class reporter {
  public:
   explicit reporter(const report_sources& from) : from_(from), began_(from.net.now()) {}

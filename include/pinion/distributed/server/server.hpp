@@ -64,8 +64,8 @@ class server {
   void stop();
   // Returns the counts since the start of the server; may be called at any time.
   traffic_counts traffic() const;
-  // Returns the state of the task, as inspect() does for tasks of other processes. It waits for updates of variables
-  // that are under way, and throws unavailable if the network's thread does not answer within five seconds.
+  // Returns the state of the task, as inspect() does for tasks of other processes. It does not wait for what the task
+  // computes. Throws unavailable if the network's thread does not answer within five seconds.
   task_report report() const;
 
  private:

@@ -55,7 +55,7 @@ class task_server {
 
   traffic_counts traffic() const;
 
-  // Tells of the task. Waits for the network's thread and for updates of variables; not for the network's thread.
+  // Tells of the task. Waits for the network's thread, and so is not for that thread.
   task_report report();
 
  private:
