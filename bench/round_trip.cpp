@@ -1,10 +1,11 @@
-// What one round trip costs: an empty step on a task in another process, beside bare sockets in the same run.
+// What one round trip costs: an empty step on a task in another process, beside bare sockets, and a call of gRPC where
+// there is one, in the same run.
 //
 //   round_trip [--rounds=N] [--calls=N]
 //
-// Two processes. Each round asks, in turn: a socket whose two ends block, a socket whose two ends spin, and a session
-// on the other process's server with a step of one no_op. Medians over all calls, wall time; so run it on an idle
-// machine.
+// Two processes. Each round asks, in turn: a socket whose two ends block, a socket whose two ends spin, gRPC by a
+// blocking unary call, and a session on the other process's server with a step of one no_op. Medians over all calls,
+// wall time; so run it on an idle machine.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -29,6 +30,7 @@
 
 #include "loopback.hpp"
 #include "other_process.hpp"
+#include "peers/grpc_echo.hpp"
 #include "words.hpp"
 
 namespace {
@@ -92,7 +94,7 @@ int serve() {
   std::thread(echo, a, false).detach();
   std::thread(echo, b, true).detach();
   pn::local_cluster one{{{"worker", 1}}};
-  bench::tell(fmt::format("{} {} {}", blocking, spinning, one.target("worker", 0)));
+  bench::tell(fmt::format("{} {} {} {}", blocking, spinning, bench::serve_by_grpc(), one.target("worker", 0)));
   one.server("worker", 0).join();
   std::_Exit(0);
 }
@@ -121,11 +123,12 @@ int main(int argc, char** argv) try {
   const int rounds = w.count("--rounds", 20), calls = w.count("--calls", 500);
   bench::other_process other({"/proc/self/exe", "--serve"});
   std::istringstream ports(other.line());
-  int blocking_port = 0, spinning_port = 0;
+  int blocking_port = 0, spinning_port = 0, grpc_port = 0;
   std::string target;
-  if (!(ports >> blocking_port >> spinning_port >> target))
+  if (!(ports >> blocking_port >> spinning_port >> grpc_port >> target))
     throw std::runtime_error("the other process did not say where it listens");
   const auto blocking = connect_to(blocking_port, false), spinning = connect_to(spinning_port, true);
+  bench::grpc_caller by_grpc(grpc_port);
 
   pn::session sess{{.target = target, .operation_timeout = std::chrono::seconds(10)}};
   auto nothing = pn::no_op();
@@ -136,17 +139,21 @@ int main(int argc, char** argv) try {
     m[0] = last ? 'e' : 'p';
     if (!s.send(m) || !s.receive(m)) throw std::runtime_error("the echo is gone");
   };
-  std::vector<double> a, b, c;
+  std::vector<double> a, b, c, d;
   for (int r = 0; r < rounds; ++r) {
     measure(calls, a, [&](bool last) { ping(blocking, last); });
     measure(calls, b, [&](bool last) { ping(spinning, last); });
     measure(calls, c, [&](bool) { empty_step(); });
+    if (bench::has_grpc) measure(calls, d, [&](bool) { by_grpc.call(); });
   }
   fmt::print("round trip, us (median of {} calls)\n", a.size());
   fmt::print("  blocking socket, 64 bytes     {:6.1f}\n", median(a));
   fmt::print("  spinning socket, 64 bytes     {:6.1f}\n", median(b));
   fmt::print("  empty step, another process   {:6.1f}   {:.2f} x blocking, {:.2f} x spinning\n", median(c),
              median(c) / median(a), median(c) / median(b));
+  if (bench::has_grpc)
+    fmt::print("  unary call of gRPC            {:6.1f}   the step takes {:.2f} of it\n", median(d),
+               median(c) / median(d));
   return 0;
 } catch (const std::exception& e) {
   fmt::print(stderr, "round_trip: {}\n", e.what());
