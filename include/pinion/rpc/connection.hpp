@@ -188,6 +188,7 @@ class connection : public std::enable_shared_from_this<connection> {
   // Lets the others of the network's thread have their turn.
   awaitable<void> give_way();
 
+  // Do so many answers wait that no further request is to be read?
   bool is_crowded() const;
   // Waits until half of what may wait for the peer is gone.
   awaitable<void> await_room();

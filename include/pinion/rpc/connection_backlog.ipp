@@ -64,7 +64,8 @@ PINION_DECL awaitable<void> connection::watch([[maybe_unused]] std::shared_ptr<c
 PINION_DECL bool connection::is_crowded() const {
   if (!backlog_limit_.is_set()) return false;
   std::lock_guard hold(mutex_);
-  return out_.cost() > backlog_limit_.of_one() / (room_ ? 2 : 1);
+  const std::uint64_t most = backlog_limit_.of_one() / (room_ ? 2 : 1);
+  return out_.cost() > most && out_.cost() - out_.largest() > most;
 }
 
 PINION_DECL awaitable<void> connection::await_room() {

@@ -73,6 +73,8 @@ class outbox {
 
   // The memory of the messages that are not gone.
   std::uint64_t cost() const { return cost_.bytes(); }
+  // That of the largest of those that go in pieces.
+  std::uint64_t largest() const;
   // May a message of so many bytes be added, for all that waits for others?
   bool may_add(std::uint64_t bytes) const { return cost_.may_add(bytes); }
   // The bytes of the frames of all messages so far.

@@ -43,6 +43,12 @@ PINION_DECL void outbox::add(outgoing&& next) {
   (whole ? whole_ : h.shared ? to_share_ : in_pieces_).push_back(std::move(next));
 }
 
+PINION_DECL std::uint64_t outbox::largest() const {
+  std::uint64_t most = 0;
+  for (const outgoing& o : in_pieces_) most = std::max(most, o.cost());
+  return most;
+}
+
 PINION_DECL outbox::outgoing* outbox::next_to_share() {
   if (sharing_ != to_share_.end() && sharing_->left == 0) whole_.splice(whole_.end(), to_share_, sharing_);
   sharing_ = next_of(to_share_, true);
