@@ -125,9 +125,12 @@ inline list no_descriptors() {
 inline list folder() {
   return [](const scene& s) { return std::vector<std::string>{s.job.how().folder}; };
 }
-// A worker knows that there is a chief, but not which task it is, until it has heard of it.
-inline list chief() {
-  return [](const scene& s) { return std::vector<std::string>(s.hurt == role::chief ? 1 : 0, "for the chief to"); };
+// A worker knows that there is a chief, and replicas know how many they are, but not which tasks, until they have heard
+// of them.
+inline list absent() {
+  return [](const scene& s) {
+    return std::vector<std::string>{s.hurt == role::chief ? "for the chief to" : "(which has not come so far)"};
+  };
 }
 // The other end of the cable: the ps, in the words of the task that was cut off.
 inline list other_end() {
@@ -166,7 +169,7 @@ inline std::vector<fault> all_faults() {
        .strike = ways::nothing(),
        .go_on = rules::never_there,
        .at_start = true,
-       .culprits = names::chief()});
+       .culprits = names::absent()});
   add({.name = "starts 5 s late",
        .roles = tasks,
        .strike = ways::nothing(),
@@ -174,7 +177,7 @@ inline std::vector<fault> all_faults() {
        .undone_after = 5,
        .undo = ways::start(),
        .at_start = true,
-       .culprits = names::chief()});
+       .culprits = names::absent()});
   add({.name = "port taken by a stranger",
        .roles = tasks,
        .strike = ways::take_port(),
@@ -182,7 +185,7 @@ inline std::vector<fault> all_faults() {
        .at_start = true});
   add({"started twice", tasks, ways::start_second(), rules::all});
   add({"started twice, at two addresses", {chief, worker}, ways::start_elsewhere(), rules::all});
-  add({"comes back as a second chief", {worker}, ways::second_chief(), rules::all});
+  add({"comes back as a second chief", {worker}, ways::second_chief(), rules::without});  // it is refused
   add({.name = "disk full for 5 s",
        .roles = {chief},
        .strike = ways::fill_disk(),
