@@ -22,6 +22,7 @@ struct training {
   double max_wait = 45;        // seconds that a session waits for tasks and for the chief
   double worker_timeout = 15;  // seconds that replicas wait for one that is not heard of
   bool elastic = false;        // may tasks come back elsewhere?
+  bool shared_memory = true;   // else all bytes go by TCP
 
   std::vector<std::string> options() const {
     return {"--mode=" + mode,
@@ -29,7 +30,8 @@ struct training {
             "--ledger=" + ledger,
             fmt::format("--max-wait={}", max_wait),
             fmt::format("--worker-timeout={}", worker_timeout),
-            fmt::format("--elastic={:d}", elastic)};
+            fmt::format("--elastic={:d}", elastic),
+            fmt::format("--shared-memory={:d}", shared_memory)};
   }
   static training of(const words& w) {
     return {w.get("--mode"),
@@ -37,7 +39,8 @@ struct training {
             w.get("--ledger"),
             w.number("--max-wait", 45),
             w.number("--worker-timeout", 15),
-            w.number("--elastic", 0) != 0};
+            w.number("--elastic", 0) != 0,
+            w.number("--shared-memory", 1) != 0};
   }
 };
 

@@ -27,6 +27,9 @@ struct task {
   bool is_chief = false;
 
   std::string name() const { return fmt::format("{} {}", job, number); }
+  pn::server_options server() const {
+    return {.job = job, .task = number, .config = {.shared_memory = how.shared_memory, .elastic = how.elastic}};
+  }
   void say(std::string_view line) const {
     fmt::print("{}: {}\n", name(), line);
     std::fflush(stdout);
@@ -34,7 +37,7 @@ struct task {
 };
 
 inline void serve(const task& me) {
-  pn::server server{me.cluster, {.job = me.job, .task = me.number, .config = {.elastic = me.how.elastic}}};
+  pn::server server{me.cluster, me.server()};
   server.join();
 }
 
@@ -79,7 +82,7 @@ struct model {
 inline void work(const task& me) {
   using namespace std::chrono_literals;
   constexpr auto time_to_read_a_batch = 5ms;  // so that many jobs fit on one machine
-  pn::server server{me.cluster, {.job = me.job, .task = me.number, .config = {.elastic = me.how.elastic}}};
+  pn::server server{me.cluster, me.server()};
   const pn::device on{pn::replica_device_setter{
       {.worker_device = fmt::format("/job:worker/task:{}", me.number), .cluster = me.cluster}}};
   const model m(me);

@@ -70,7 +70,8 @@ class trial_run {
                        .ledger = folder_ / "ledger",
                        .max_wait = p.max_wait,
                        .worker_timeout = p.worker_timeout,
-                       .elastic = t.fault.elastic};
+                       .elastic = t.fault.elastic,
+                       .shared_memory = t.fault.means != means::proxy};  // which would go past it
     ledger_.emplace(how.ledger);
     scene_.emplace(t.hurt, t.fault.means, how, number);
   }

@@ -352,7 +352,7 @@ PINION_DECL std::optional<error> channel::given_up(duration data, duration contr
   const std::string silent = " has not answered", time = " for " + seconds(one);
   const char* const dead = data > control ? "data" : "control";
   const char* const alive = data > control ? "control" : "data";
-  if (both >= options_.heartbeat * 3 / 2)  // neither has answered the last question
+  if (both >= options_.heartbeat * 9 / 8)  // neither has answered the question of a heartbeat ago
     return error(errc::unavailable, title() + silent + time + ": it is dead, stopped or cut off").in_task(peer());
   return error(errc::unavailable, title() + silent + " on the " + dead + " lane" + time + ", but does on the " + alive +
                                       " lane: something between the tasks holds that connection up")
