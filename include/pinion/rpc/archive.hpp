@@ -62,7 +62,7 @@ class writer : public cereal::OutputArchive<writer, cereal::AllowEmptyClassElisi
 class payload_rooms {
  public:
   payload_rooms() = default;
-  // Of a payload that is there already, in memory that the peer has lent; null: it is to come.
+  // The payload is there already, in memory that the peer has lent; null: it is to come.
   explicit payload_rooms(std::shared_ptr<std::byte> lent) : lent_(std::move(lent)) {}
 
   void add(std::span<std::byte> room);

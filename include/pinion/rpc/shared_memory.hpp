@@ -5,9 +5,8 @@
 // its bytes may change at any time, so a reader copies those that must stay as they were checked.
 //
 // Invariants
-//   1. An end puts bytes to its own pages alone, and alone decides which of them are in use. All that it believes of
-//   the
-//      other is that pages come back, and a lie about that harms the liar's own values.
+//   1. An end puts bytes to its own pages alone, and alone decides which of them are in use. It believes of the other
+//      only that pages come back, and a lie about that harms the liar's own values.
 //   2. A writer never waits: what has no room goes another way.
 #pragma once
 

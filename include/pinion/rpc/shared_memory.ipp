@@ -24,7 +24,7 @@ namespace pinion { inline namespace v0 { namespace rpc {
 
 namespace detail {
 
-// What each end has of the memory: the bytes by which the other gives pages back, then the pages.
+// Each end has so many bytes of the memory: those by which the other gives pages back, then the pages.
 inline constexpr std::size_t size_of_end = shared_memory::pages + shared_memory::capacity;
 inline constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
