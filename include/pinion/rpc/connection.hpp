@@ -10,11 +10,12 @@
 //   4. No memory is allocated for an announced length before it is checked, and a control part grows only as fast as it
 //      arrives, counted by connection_handlers::hold. Of the payloads that arrive in pieces there are at most
 //      most_slots, and each piece is one of them that has not all its bytes.
-//   5. A side with a backlog limit reads no further request while more than that waits to be sent; so what a peer does
-//      not take grows no further. Only a serving side has one, so two sides never wait for each other. One answer may
-//      be larger than the limit. A peer over the limit that takes nothing for long is closed, whether it asks or not;
-//      meanwhile, or far beyond the limit, the answers to what it has asked before are replaced by a refusal. So are
-//      those beyond its share, where more waits for all peers than may.
+//   5. A side with a backlog limit reads no further request while more than that waits to be sent, the largest answer
+//      that goes in pieces not counted; so what a peer does not take grows no further, and one large answer holds up
+//      nothing. Only a serving side has a limit, so two sides never wait for each other. A peer over the limit, that
+//      answer counted, that takes nothing for long is closed, whether it asks or not; meanwhile, or far beyond the
+//      limit, the answers to what it has asked before are replaced by a refusal. So are those beyond its share, where
+//      more waits for all peers than may.
 //   6. A connection on which nothing arrives holds no memory for what may arrive but `first_`.
 #pragma once
 
