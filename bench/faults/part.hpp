@@ -34,13 +34,14 @@ struct training {
             fmt::format("--shared-memory={:d}", shared_memory)};
   }
   static training of(const words& w) {
+    const training usual;
     return {w.get("--mode"),
             w.get("--folder"),
             w.get("--ledger"),
-            w.number("--max-wait", 45),
-            w.number("--worker-timeout", 15),
-            w.number("--elastic", 0) != 0,
-            w.number("--shared-memory", 1) != 0};
+            w.number("--max-wait", usual.max_wait),
+            w.number("--worker-timeout", usual.worker_timeout),
+            w.number("--elastic", usual.elastic) != 0,
+            w.number("--shared-memory", usual.shared_memory) != 0};
   }
 };
 
