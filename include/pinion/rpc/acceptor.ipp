@@ -199,8 +199,10 @@ PINION_DECL void acceptor::drop(std::uint64_t id, const error& why) {
   clients_.erase(at);
   const auto others = clients_at_.find(host_of_address(gone.who->address));
   if (--others->second == 0) clients_at_.erase(others);
+  // A client that is thrown out hears the reason on whichever lane it listens to first.
+  const bool tell = why.code() != errc::unavailable;
   for (const auto& lane : gone.lanes)
-    if (lane) lane->abandon(why);
+    if (lane) tell ? lane->leave(why) : lane->abandon(why);
   if (service_.gone) service_.gone(gone.who, why);
 }
 
