@@ -3,6 +3,7 @@
 #include <pinion/base/cancellation.ipp>
 #include <pinion/base/error.ipp>
 #include <pinion/base/heap.ipp>
+#include <pinion/base/host_memory.ipp>
 #include <pinion/base/log.ipp>
 #include <pinion/base/md5.ipp>
 #include <pinion/base/near_name.ipp>

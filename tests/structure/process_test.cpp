@@ -25,6 +25,7 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
   CHECK(found(std::regex{R"(\bof_this_process<([\w:]+)>\(\))"}) ==
         house::names{
             "base/heap.ipp: detail::heap_marks",                    // a block in each heap
+            "base/host_memory.ipp: slab_table",                     // memory that other processes may be shown
             "base/log.ipp: detail::log_state",                      // who takes the lines of the log
             "base/said_wait.hpp: said_waits",                       // how often a long wait is told of
             "base/stop_signal.ipp: stop_signals",                   // who is told of SIGTERM

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <utility>
 
+#include <pinion/base/host_memory.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/device/pool_allocator.hpp>
 #include <pinion/device/size_class.hpp>
@@ -15,12 +15,12 @@ namespace pinion { inline namespace v0 { namespace devices {
 namespace detail {
 
 inline buffer* new_block(std::size_t bytes) {
-  void* data = ::operator new (bytes, std::align_val_t{64}, std::nothrow);
+  std::byte* const data = new_host_memory(bytes);
   if (!data) throw_no_memory(bytes);
   return new buffer(data, bytes);
 }
 inline void delete_block(buffer* b) noexcept {
-  ::operator delete (b->data(), std::align_val_t{64});
+  delete_host_memory(static_cast<std::byte*>(b->data()), b->capacity());
   delete b;
 }
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #endif
 
+#include <pinion/base/host_memory.hpp>
 #include <pinion/runtime/step/arena.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -30,13 +30,12 @@ inline void permit([[maybe_unused]] void* data, [[maybe_unused]] std::size_t byt
 }  // namespace detail
 
 PINION_DECL arena_memory arena_memory::of(std::size_t bytes) {
-  constexpr std::align_val_t alignment{memory_plan::alignment};
-  auto* const data = static_cast<std::byte*>(::operator new(bytes ? bytes : 1, alignment, std::nothrow));
+  auto* const data = new_host_memory(bytes);
   if (!data) return {};
   detail::forbid(data, bytes);
   const auto free = [bytes](std::byte* p) {
     detail::permit(p, bytes);
-    ::operator delete(p, alignment);
+    delete_host_memory(p, bytes);
   };
   return {std::shared_ptr<std::byte>(data, free), bytes};
 }

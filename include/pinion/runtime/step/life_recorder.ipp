@@ -1,9 +1,9 @@
 // Bodies of <pinion/runtime/step/life_recorder.hpp>.
 #pragma once
 
-#include <new>
 #include <utility>
 
+#include <pinion/base/host_memory.hpp>
 #include <pinion/runtime/step/life_recorder.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -19,7 +19,7 @@ struct numbered_buffer final : buffer {
 };
 
 inline void* system_memory(std::size_t bytes) {
-  void* const data = ::operator new (bytes, std::align_val_t{memory_plan::alignment}, std::nothrow);
+  void* const data = new_host_memory(bytes);
   if (!data) throw_no_memory(bytes);
   return data;
 }
@@ -48,7 +48,7 @@ PINION_DECL void life_recorder::recycle(buffer* idle) noexcept {
       seen_[b->number].life.end = now_++;
     }
   }
-  if (!b->pooled) ::operator delete (b->data(), std::align_val_t{memory_plan::alignment});
+  if (!b->pooled) delete_host_memory(static_cast<std::byte*>(b->data()), b->capacity());
   delete b;
 }
 
