@@ -3,6 +3,7 @@
 #if PINION_HAS_DISTRIBUTED
 #include <pinion/rpc/acceptor.ipp>
 #include <pinion/rpc/archive.ipp>
+#include <pinion/rpc/byte_rings.ipp>
 #include <pinion/rpc/certificate.ipp>
 #include <pinion/rpc/channel.ipp>
 #include <pinion/rpc/connection.ipp>
@@ -20,6 +21,7 @@
 #include <pinion/rpc/network_turn.ipp>
 #include <pinion/rpc/opening.ipp>
 #include <pinion/rpc/outbox.ipp>
+#include <pinion/rpc/poll_list.ipp>
 #include <pinion/rpc/pulse.ipp>
 #include <pinion/rpc/refusals.ipp>
 #include <pinion/rpc/responder.ipp>

@@ -100,9 +100,9 @@ TEST_CASE("C1: the greatest version that both speak is taken") {
 
 TEST_CASE("C1: without a common version both sides are told, with both ranges") {
   meeting m;
-  m.meet(worker(our_key, {8, 9}), ps(other_key));
+  m.meet(worker(our_key, {9, 10}), ps(other_key));
   const auto refused =
-      "failed_precondition: the client speaks versions 8 to 9 of the protocol, and " + ps_name + " speaks version 7";
+      "failed_precondition: the client speaks versions 9 to 10 of the protocol, and " + ps_name + " speaks version 8";
   CHECK(m.at_client == refused);
   CHECK(m.at_server == refused);
 }
@@ -115,10 +115,10 @@ awaitable<void> say_and_hear(network& net, std::string text, std::string& heard)
 TEST_CASE("C1: the layout of the opening is fixed, so a peer of any version reads the refusal") {
   std::string heard;
   echo_world w;
-  start(*w.other, say_and_hear(*w.other, opening(8, 9), heard));
+  start(*w.other, say_and_hear(*w.other, opening(9, 10), heard));
   w.world.run_for(100ms);
   const std::string sentence =
-      "the client speaks versions 8 to 9 of the protocol, and " + ps_name + " speaks version 7";
+      "the client speaks versions 9 to 10 of the protocol, and " + ps_name + " speaks version 8";
   CHECK(heard == opening() + std::string(2, '\0') + static_cast<char>(sentence.size()) + '\0' + sentence);
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("C1: a version of which a server speaks is not taken from it where thi
   start(*m.b, liar(m.door));
   m.world.run_for(1s);
   CHECK(greeting->text() ==
-        "data_loss: the server at b:1 chooses version 9 of the protocol, and this side speaks version 7");
+        "data_loss: the server at b:1 chooses version 9 of the protocol, and this side speaks version 8");
 }
 
 // ---- liars

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -11,12 +12,13 @@
 namespace {
 
 using namespace std::chrono_literals;
-using pinion::countdown, pinion::time_point, pinion::rpc::network_turn;
+using pinion::countdown, pinion::time_point, pinion::rpc::network_turn, pinion::rpc::poll_list;
 
 struct network_of_nobody {
   asio::io_context context{1};
   asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(context);
-  network_turn turn{context};
+  poll_list polls;
+  network_turn turn{context, polls};
 };
 
 // With a thread of its own.
@@ -54,6 +56,30 @@ TEST_CASE("the network's own thread runs what arrives where no thread waits") {
   asio::post(net.context, [&] { ended.count_down(); });
   ended.wait();
   CHECK(net.turn.wait(ended, {}));
+}
+
+// Has always changed, and counts an event when it is looked at.
+struct changing final : pinion::rpc::polled {
+  explicit changing(countdown& e) : event(e) {}
+  bool look() override {
+    if (!event.done()) event.count_down();
+    return true;
+  }
+  bool rest() override { return true; }
+  void abandon() override {}
+  countdown& event;
+};
+
+TEST_CASE("what has changed in memory is seen, though there be ever something else to run") {
+  network_of_nobody net;
+  countdown ended;
+  changing memory(ended);
+  std::function<void()> on_and_on = [&] {
+    if (!ended.done()) asio::post(net.context, on_and_on);
+  };
+  asio::post(net.context, on_and_on);
+  asio::post(net.context, [&] { net.polls.add(memory); });
+  CHECK(net.turn.wait(ended, std::chrono::steady_clock::now() + 20s));
 }
 
 TEST_CASE("an event that takes long reaches a thread that has ceased to run the network") {

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <future>
 #include <limits>
+#include <optional>
 
 #include <catch2/catch.hpp>
 
@@ -171,7 +172,7 @@ TEST_CASE("shared memory can neither shrink nor be sealed anew, so that no acces
 
 // A file that a liar offers to share.
 descriptor offered(const std::string& what) {
-  const std::size_t right = 2 * (shared_memory::pages + shared_memory::capacity);
+  const std::size_t right = 2 * shared_memory::end_bytes;
   if (what == "a pipe") {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw error(errc::internal, "no pipe");
@@ -204,12 +205,180 @@ TEST_CASE("a file that is not sealed memory of the right size is not shared") {
   }
 }
 
+// ---- slabs
+
+// A value in memory of this process that others can be shown.
+struct value_in_slab {
+  explicit value_in_slab(const std::string& text) : bytes(text.size()) {
+    share_host_memory();
+    data = {new_host_memory(bytes), [n = bytes](std::byte* p) { delete_host_memory(p, n); }};
+    std::memcpy(data.get(), text.data(), bytes);
+    where = find_in_slabs(data.get(), bytes);
+    REQUIRE(where);
+  }
+  std::string text() const { return {reinterpret_cast<const char*>(data.get()), bytes}; }
+  descriptor file() const { return descriptor(::dup(where->slab->file())); }
+  std::size_t bytes;
+  std::shared_ptr<std::byte> data;
+  std::optional<place_in_slab> where;
+};
+// Lends the value where it is, after it has shown its slab. Returns the page that tells where it is.
+std::size_t lend(both_ends& ends, const value_in_slab& value, std::shared_ptr<const void> owner) {
+  if (!ends.client->has_shown(*value.where->slab)) {
+    ends.client->note_shown(value.where->slab);
+    ends.server->take_shown(value.file());
+  }
+  auto place = ends.client->find_place(*value.where, value.bytes, std::move(owner));
+  REQUIRE(place);
+  return place.lend();
+}
+
+TEST_CASE("what lies in a slab is lent where it is, and its owner is held until it comes back") {
+  both_ends ends;
+  const value_in_slab value(pattern(100'000, 3));
+  auto owner = std::make_shared<const int>(1);
+  const std::weak_ptr<const int> held = owner;
+  const std::size_t at = lend(ends, value, std::move(owner));
+  auto lent = ends.server->borrow_shown(at, value.bytes);
+  REQUIRE(lent);
+  CHECK((text_of(lent, value.bytes) == value.text()));
+  value.data.get()[5] ^= std::byte{1};
+  CHECK((text_of(lent, value.bytes) == value.text()));  // nothing was copied
+  CHECK(ends.client->find_place(page));
+  CHECK_FALSE(held.expired());
+  auto again = lent;
+  lent = nullptr;
+  CHECK(ends.client->find_place(page));
+  CHECK_FALSE(held.expired());
+  again = nullptr;
+  CHECK(ends.client->find_place(page));
+  CHECK(held.expired());
+}
+
+TEST_CASE("a loan that was never sent lets its owner go, and so does the end of its connection") {
+  const value_in_slab value(pattern(100'000, 3));
+  auto owner = std::make_shared<const int>(1);
+  const std::weak_ptr<const int> held = owner;
+  both_ends ends;
+  ends.client->note_shown(value.where->slab);
+  { const auto place = ends.client->find_place(*value.where, value.bytes, std::move(owner)); }
+  CHECK(held.expired());
+  auto other = std::make_shared<const int>(1);
+  const std::weak_ptr<const int> held_too = other;
+  lend(ends, value, std::move(other));
+  ends.client = nullptr;
+  CHECK(held_too.expired());
+}
+
+TEST_CASE("no more bytes in slabs are lent at a time than an end has pages for") {
+  both_ends ends;
+  const value_in_slab value(std::string(mib, 'x'));
+  std::vector<std::shared_ptr<std::byte>> lent;
+  for (std::size_t i = 0; i < shared_memory::capacity / mib; ++i)
+    lent.push_back(ends.server->borrow_shown(lend(ends, value, value.data), value.bytes));
+  CHECK_FALSE(ends.client->find_place(*value.where, value.bytes, value.data));
+  lent.pop_back();
+  CHECK(ends.client->find_place(*value.where, value.bytes, value.data));
+}
+
+TEST_CASE("bytes that are said to lie in a slab lie there, or are not borrowed") {
+  both_ends ends;
+  const value_in_slab value(std::string(100'000, 'x'));
+  const std::size_t all = value.where->slab->bytes();
+  const auto borrow = [&](std::uint64_t slab, std::uint64_t offset, std::uint64_t bytes) {
+    const std::uint64_t told[] = {slab, offset};
+    auto place = ends.client->find_place(sizeof told);
+    place.put(std::as_bytes(std::span(told)));
+    return ends.server->borrow_shown(place.lend(), bytes);
+  };
+  const auto id = value.where->slab->id();
+  CHECK_FALSE(borrow(id, 64, 100));  // it was not shown
+  ends.server->take_shown(value.file());
+  CHECK(borrow(id, 64, 100));
+  CHECK(borrow(id, 0, all));
+  CHECK_FALSE(borrow(id + 1000, 64, 100));
+  for (const auto& [offset, bytes] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+           {64, all}, {all, 1}, {65, 100}, {~std::uint64_t{63}, 100}, {64, ~std::uint64_t{0}}})
+    CHECK_THAT(failure([&, offset = offset, bytes = bytes] { borrow(id, offset, bytes); }),
+               Catch::Contains("data_loss: ") && Catch::Contains(" are said to lie at " + std::to_string(offset) +
+                                                                 " of a slab of " + std::to_string(all) + " bytes"));
+  CHECK_THAT(failure([&] { ends.server->borrow_shown(shared_memory::pages, 100); }),
+             Catch::Contains("and it has 65536 pages"));
+}
+
+TEST_CASE("a peer that gives back a page before it was lent harms its own values alone") {
+  both_ends ends;
+  const value_in_slab value(pattern(100'000, 3));
+  auto owner = std::make_shared<const int>(1);
+  const std::weak_ptr<const int> held = owner;
+  ends.client->note_shown(value.where->slab);
+  ends.server->take_shown(value.file());
+  auto place = ends.client->find_place(*value.where, value.bytes, std::move(owner));
+  REQUIRE(place);
+  ends.server->borrow(0, page) = nullptr;  // the first page is that of the place
+  auto other = ends.client->find_place(page);
+  place.lend();
+  ends.client->trim();
+  ends.server->borrow(0, page) = nullptr;
+  CHECK(ends.client->find_place(page));
+  CHECK(held.expired());
+  const auto at = lend(ends, value, value.data);
+  CHECK((text_of(ends.server->borrow_shown(at, value.bytes), value.bytes) == value.text()));
+}
+
+std::size_t mapped_slabs() {
+  std::ifstream lines("/proc/self/maps");
+  std::size_t n = 0;
+  for (std::string line; std::getline(lines, line);) n += line.find("memfd:pinion values") != line.npos;
+  return n;
+}
+
+TEST_CASE("a slab that is gone takes no memory of those who were shown it, once nobody has bytes of it") {
+  both_ends ends;
+  const std::size_t before = mapped_slabs();
+  std::optional<value_in_slab> value(std::string(20 * mib, 'x'));
+  auto lent = ends.server->borrow_shown(lend(ends, *value, value->data), value->bytes);
+  CHECK(mapped_slabs() == before + 2);
+  ends.server->trim();
+  CHECK(mapped_slabs() == before + 2);
+  const auto text = value->text();
+  CHECK((text_of(lent, text.size()) == text));
+  lent = nullptr;
+  value.reset();
+  ends.client->trim();
+  CHECK(mapped_slabs() == before + 1);
+  ends.server->trim();
+  CHECK(mapped_slabs() == before);
+}
+
+TEST_CASE("what a peer shows is a slab that cannot shrink, and there are not too many") {
+  both_ends ends;
+  for (const std::string what : {"a pipe", "a file", "memory that may shrink"}) {
+    INFO(what);
+    CHECK_THAT(failure([&] { ends.server->take_shown(offered(what)); }), Catch::Contains("data_loss: the peer gives "));
+  }
+  const int empty = ::memfd_create("liar", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  ::fcntl(empty, F_ADD_SEALS, F_SEAL_SHRINK);
+  CHECK_THAT(failure([&] { ends.server->take_shown(descriptor(empty)); }),
+             Catch::Contains("data_loss: the peer shows a slab of memory of 0 bytes"));
+  const auto show = [&](std::uint64_t id) {
+    const int file = ::memfd_create("liar", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    REQUIRE(::ftruncate(file, 4096) == 0);
+    REQUIRE(::pwrite(file, &id, sizeof id, 0) == sizeof id);
+    ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK);
+    ends.server->take_shown(descriptor(file));
+  };
+  for (std::uint64_t id = 1; id <= 1024; ++id) show(id);
+  CHECK_THAT(failure([&] { show(1025); }), Catch::Contains("data_loss: the peer shows more than 1024 slabs of memory"));
+}
+
 // ---- between tasks of this host
 
 struct near_options {
   credentials server = {}, client = {};
   bool server_shares = true, client_shares = true;
   std::string told = {};  // by a server that shares nothing: the address for processes of its host
+  rpc::duration heartbeat = std::chrono::seconds(1);
 };
 
 // A task of this process that echoes, over real sockets, and a channel to it.
@@ -227,9 +396,11 @@ struct near_pair {
                              .shared_memory = how.server_shares,
                              .log = [this](const std::string& line) { log.push_back(line); }},
             service())),
-        way(std::make_shared<channel>(
-            *net, door->address(), ps_name,
-            channel_options{.me = {"", 7, how.client}, .shared_memory = how.client_shares, .traffic = sent})) {
+        way(std::make_shared<channel>(*net, door->address(), ps_name,
+                                      channel_options{.me = {"", 7, how.client},
+                                                      .heartbeat = how.heartbeat,
+                                                      .shared_memory = how.client_shares,
+                                                      .traffic = sent})) {
     door->start();
     std::promise<void> up;
     way->connect(std::chrono::steady_clock::now() + 20s, [&](outcome<> how_it_went) {
@@ -242,9 +413,10 @@ struct near_pair {
     door->stop(error(errc::unavailable, "the test is over"));
     settle(*net);
   }
-  std::future<std::string> ask(const std::string& text) {
+  std::future<std::string> ask(const std::string& text) { return ask(mail("x", text)); }
+  std::future<std::string> ask(message&& text) {
     const auto answer = std::make_shared<std::promise<std::string>>();
-    way->request(lane::data, same, mail("x", text),
+    way->request(lane::data, same, std::move(text),
                  {.open =
                       [answer](const envelope& e) {
                         return std::make_unique<letter>(
@@ -283,6 +455,32 @@ TEST_CASE("tasks of one host share memory, with a key, too, and large and small 
   near_pair p(key.empty() ? near_options{} : near_options{with_key(key), with_key(key)});
   CHECK(p.way->view().values_by == "shared memory");
   CHECK(p.carries());
+}
+
+message mail_of(const value_in_slab& value, std::shared_ptr<const void> owner) {
+  auto text = mail("x", "");
+  text.parts = {{value.data.get(), value.bytes, std::move(owner)}};
+  return text;
+}
+
+TEST_CASE("a value in a slab arrives whole, its owner is let go with the next ones, and small ones are not lent") {
+  near_pair p({.heartbeat = std::chrono::seconds(60)});  // with each it is seen what came back
+  settle(*p.net);                                        // the first of them
+  for (const std::size_t size : {std::size_t{17 << 10}, mib, 30 * mib, mib}) {
+    INFO(size << " bytes");
+    const value_in_slab value(pattern(size, size));
+    auto owner = std::make_shared<const int>(1);
+    const std::weak_ptr<const int> held = owner;
+    CHECK((p.ask(mail_of(value, std::move(owner))).get() == value.text()));
+    CHECK_FALSE(held.expired());  // lent, not copied: nothing has looked whether it has come back
+    p.ask(pattern(100'000)).get();
+    CHECK(held.expired());
+  }
+  const value_in_slab small(pattern(16 << 10, 1));
+  auto owner = std::make_shared<const int>(1);
+  const std::weak_ptr<const int> held = owner;
+  CHECK((p.ask(mail_of(small, std::move(owner))).get() == small.text()));
+  CHECK(held.expired());
 }
 
 TEST_CASE("a notice to a task of this host is written by the thread that sends it, and wakes no other") {
@@ -362,8 +560,7 @@ std::string told_by(near_pair& p) {
   return address;
 }
 
-// Sends the first bytes of a connection with some files beside them, and reads until it is thrown out.
-void offer_by_hand(const std::string& address, const std::vector<int>& files) {
+int connect_by_hand(const std::string& address) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un at{};
   at.sun_family = AF_UNIX;
@@ -371,7 +568,9 @@ void offer_by_hand(const std::string& address, const std::vector<int>& files) {
   std::memcpy(at.sun_path + 1, name.data(), name.size());
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   REQUIRE(::connect(fd, reinterpret_cast<const sockaddr*>(&at), length) == 0);
-  std::string text = opening();
+  return fd;
+}
+void send_by_hand(int fd, std::string text, const std::vector<int>& files) {
   alignas(cmsghdr) char room[CMSG_SPACE(4 * sizeof(int))] = {};
   iovec bytes{text.data(), text.size()};
   msghdr all{};
@@ -385,9 +584,38 @@ void offer_by_hand(const std::string& address, const std::vector<int>& files) {
   it->cmsg_len = CMSG_LEN(files.size() * sizeof(int));
   std::memcpy(CMSG_DATA(it), files.data(), files.size() * sizeof(int));
   REQUIRE(::sendmsg(fd, &all, MSG_NOSIGNAL) > 0);
+}
+
+// Sends the first bytes of a connection with some files beside them, and reads until it is thrown out.
+void offer_by_hand(const std::string& address, const std::vector<int>& files) {
+  const int fd = connect_by_hand(address);
+  send_by_hand(fd, opening(), files);
   ::shutdown(fd, SHUT_WR);
   for (char nowhere[256]; ::recv(fd, nowhere, sizeof nowhere, 0) > 0;) {
   }
+  ::close(fd);
+}
+
+TEST_CASE("a task that is rung for together with its first byte looks at what comes after that") {
+  near_pair p;
+  const int fd = connect_by_hand(told_by(p));
+  const auto memory = shared_memory::make();
+  auto rings = memory->rings();
+  const auto within = [&](auto holds) {
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    while (!holds() && std::chrono::steady_clock::now() < until) settle(*p.net);
+    return holds();
+  };
+  const auto put = [&](const std::string& text) {
+    const asio::const_buffer part = asio::buffer(text);
+    rings.put({&part, 1});
+    return rings.must_ring();
+  };
+  REQUIRE(put(opening().substr(0, 4)));
+  send_by_hand(fd, "xx", {memory->file().get()});  // the memory, and the bell for what was put
+  REQUIRE(within([&] { return rings.not_taken() == 0; }));
+  if (put(opening().substr(4))) REQUIRE(::send(fd, "x", 1, MSG_NOSIGNAL) == 1);
+  CHECK(within([&] { return rings.has_bytes(); }));  // the answer
   ::close(fd);
 }
 
@@ -419,6 +647,34 @@ awaitable<void> lie_about_memory(network& net, std::string at, std::string text)
   co_await read_all(*stream, heard);
 }
 
+// What the task says of a client of this host that says this.
+std::vector<std::string> said_of(near_pair& p, const std::string& text) {
+  std::promise<void> over;
+  const std::string address = told_by(p);
+  p.net->post([&] {
+    asio::co_spawn(p.net->context(), lie_about_memory(*p.net, address, text),
+                   [&](const std::exception_ptr&) { over.set_value(); });
+  });
+  over.get_future().get();
+  settle(*p.net);
+  return p.log;
+}
+
+TEST_CASE("C2: a payload in a slab that was not shown is refused") {
+  near_pair p;
+  const std::string text = frame({.kind = frame_kind::request,
+                                  .shared = frame_header::in_slab,
+                                  .method = same,
+                                  .slot = 7,
+                                  .id = 1,
+                                  .payload = page},
+                                 "x");
+  CHECK(said_of(p, text) ==
+        std::vector<std::string>{
+            "refused a process of this host: a payload is said to lie in a slab of memory that was not shown"});
+  CHECK(p.carries());
+}
+
 TEST_CASE("C2: a payload beyond the pages of its end is refused, and one that was never put there is no harm") {
   const bool beyond = GENERATE(true, false);
   near_pair p;
@@ -431,17 +687,10 @@ TEST_CASE("C2: a payload beyond the pages of its end is refused, and one that wa
              .payload = beyond ? mib : page},
             "x") +
       frame({.kind = frame_kind::goodbye}, encode_failure(error(errc::cancelled, "that is all")).control);
-  std::promise<void> over;
-  const std::string address = told_by(p);
-  p.net->post([&] {
-    asio::co_spawn(p.net->context(), lie_about_memory(*p.net, address, text),
-                   [&](const std::exception_ptr&) { over.set_value(); });
-  });
-  over.get_future().get();
-  settle(*p.net);
   const std::string why =
       "1048576 bytes are said to lie in shared memory from its page 65535 on, and it has 65536 pages";
-  CHECK(p.log == (beyond ? std::vector{"refused a process of this host: " + why} : std::vector<std::string>{}));
+  CHECK(said_of(p, text) ==
+        (beyond ? std::vector{"refused a process of this host: " + why} : std::vector<std::string>{}));
   CHECK(p.carries());
 }
 

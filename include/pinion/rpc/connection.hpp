@@ -156,6 +156,8 @@ class connection : public std::enable_shared_from_this<connection> {
   // ---- out
 
   void send(frame_header header, rpc::message&& message, urgency when);
+  // Lends a payload where it is, in a slab that the peer has been shown. Returns false where that is not possible.
+  bool lend(outbox::outgoing& next);
 
   // Requires, for the next four: the lock is held. The messages that are gone are added to `gone`.
   bool all_written_now(outbox::messages& gone);

@@ -47,7 +47,7 @@ PINION_DECL void connection::close(const error& why) {
 
 PINION_DECL void connection::send(frame_header header, rpc::message&& message, urgency when) {
   outbox::outgoing next(header, std::move(message));
-  if (memory_) next.share(*memory_);
+  if (memory_ && !lend(next)) next.share(*memory_);
   outbox::messages gone;  // their memory is freed without the lock
   std::lock_guard hold(mutex_);
   if (closed_) return;
@@ -61,6 +61,16 @@ PINION_DECL void connection::send(frame_header header, rpc::message&& message, u
   writing_ = true;
   watch_if_crowded();
   net_.post([self = shared_from_this()] { self->net_.spawn(self->write(self)); });
+}
+
+PINION_DECL bool connection::lend(outbox::outgoing& next) {
+  const auto where = next.in_slab();
+  if (!where) return false;
+  if (!memory_->has_shown(*where->slab)) {
+    std::lock_guard hold(mutex_);
+    if (closed_ || !stream_->show(where->slab)) return false;
+  }
+  return next.lend(*memory_, *where);
 }
 
 PINION_DECL bool connection::all_written_now(outbox::messages& gone) {
@@ -185,7 +195,14 @@ PINION_DECL awaitable<void> connection::read_frame() {
 
 PINION_DECL std::shared_ptr<std::byte> connection::borrow(const frame_header& h) const {
   if (!memory_) throw error(errc::data_loss, "a payload is said to lie in shared memory, and there is none");
-  return memory_->borrow(h.slot, h.payload);
+  if (h.shared == frame_header::in_pages) return memory_->borrow(h.slot, h.payload);
+  auto lent = memory_->borrow_shown(h.slot, h.payload);
+  if (!lent) {
+    stream_->take_shown();  // what is lent was shown before
+    lent = memory_->borrow_shown(h.slot, h.payload);
+  }
+  if (!lent) throw error(errc::data_loss, "a payload is said to lie in a slab of memory that was not shown");
+  return lent;
 }
 
 PINION_DECL awaitable<frame_header> connection::read_header() {

@@ -26,15 +26,16 @@ using method = std::uint16_t;
 struct frame_header {
   std::uint16_t magic = expected_magic;
   frame_kind kind{};
-  std::uint8_t shared = 0;  // 1: the payload lies in the memory that both ends share
+  std::uint8_t shared = 0;  // where the payload lies in memory that both ends share, if it does: one of the below
   rpc::method method = 0;
   std::uint16_t slot = 0;     // 0: the payload follows; otherwise it comes in pieces, which have the same slot. Where
-                              // it is shared: its first page
+                              // it is shared: its first page, or that which tells its place
   std::uint64_t id = 0;       // id of the request
   std::uint64_t control = 0;  // number of bytes of the control part, which follows
   std::uint64_t payload = 0;  // number of bytes of the payload, or of this piece of it
 
   static constexpr std::uint16_t expected_magic = 0x4e50;  // "PN"
+  static constexpr std::uint8_t in_pages = 1, in_slab = 2;
 };
 static_assert(sizeof(frame_header) == 32 && std::endian::native == std::endian::little);
 

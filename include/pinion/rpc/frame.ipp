@@ -20,7 +20,7 @@ PINION_DECL void check(const frame_header& h, const limits& allowed) {
     throw error(errc::data_loss, "a message of unknown kind " + std::to_string(static_cast<int>(h.kind)));
   const bool may_be_shared =
       h.payload > 0 && (h.kind == frame_kind::request || h.kind == frame_kind::reply || h.kind == frame_kind::notice);
-  if (h.shared > (may_be_shared ? 1 : 0))
+  if (h.shared > (may_be_shared ? frame_header::in_slab : 0))
     throw error(errc::data_loss, "a message says that its bytes lie in shared memory, where payloads do alone");
   if (!h.shared && h.slot > most_slots)
     throw error(errc::data_loss, "a message in pieces has the slot " + std::to_string(h.slot) + "; the last is " +

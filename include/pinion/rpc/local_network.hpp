@@ -1,4 +1,4 @@
-// Connections between processes of one host, by Unix sockets. Their ends may share memory.
+// Connections between processes of one host. Their ends share memory, and meet by a Unix socket.
 //
 // A socket has a name that is drawn, and is in no file system; whoever has listened there is told of it by the task
 // itself. Both ends see the user of the other's process, and take none but their own.
@@ -9,6 +9,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/rpc/network.hpp>
+#include <pinion/rpc/poll_list.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
@@ -16,11 +17,12 @@ namespace pinion { inline namespace v0 { namespace rpc {
 bool is_name_on_host(const std::string& name);
 
 // Listens under a name that is drawn, which is the address of the listener; null where the system has no such sockets.
-std::unique_ptr<listener> listen_on_host(asio::io_context& context);
+// The list, and the context, outlive what comes of these functions.
+std::unique_ptr<listener> listen_on_host(asio::io_context& context, poll_list& polls);
 
-// Connects to a socket by its name, and offers memory to share with the first bytes that are written. Throws
-// unavailable if nobody of this user listens there.
-awaitable<std::unique_ptr<byte_stream>> connect_on_host(asio::io_context& context, std::string name);
+// Connects to a socket by its name, and gives it memory to share. Throws unavailable if nobody of this user listens
+// there, or the system has no memory that can be shared.
+awaitable<std::unique_ptr<byte_stream>> connect_on_host(asio::io_context& context, poll_list& polls, std::string name);
 
 }}}  // namespace pinion::v0::rpc
 

@@ -15,7 +15,11 @@
 #include <pinion/base/countdown.hpp>
 #include <pinion/rpc/asio.hpp>
 
-namespace pinion { inline namespace v0 { namespace rpc {
+namespace pinion { inline namespace v0 {
+
+class memory_slab;
+
+namespace rpc {
 
 using duration = std::chrono::steady_clock::duration;
 
@@ -58,6 +62,11 @@ class byte_stream {
   virtual bool stays_on_host() const { return false; }
   // The memory that this end shares with the other, as soon as it has read; null if there is none.
   virtual std::shared_ptr<shared_memory> memory() { return nullptr; }
+  // Shows the other end a slab of this process, of which it then reads. Returns false if that cannot be done now. In
+  // any thread, but never during close(). Requires: there is shared memory.
+  virtual bool show(const std::shared_ptr<const memory_slab>& slab) { return static_cast<void>(slab), false; }
+  // Takes the slabs that the other end has shown.
+  virtual void take_shown() {}
   // Throws unauthenticated if the peer has shown who it is, and it is not that task.
   virtual void expect_peer(const std::string& task) const { static_cast<void>(task); }
 };
@@ -132,7 +141,8 @@ struct endpoint {
   bool is_loopback() const;
 };
 
-}}}  // namespace pinion::v0::rpc
+}  // namespace rpc
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/network.ipp>

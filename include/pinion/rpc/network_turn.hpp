@@ -21,13 +21,14 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
 #include <pinion/rpc/asio.hpp>
+#include <pinion/rpc/poll_list.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-// Owned by a network, and refers to its context. Thread-safe.
+// Owned by a network, and refers to its context and its list. Thread-safe.
 class network_turn {
  public:
-  explicit network_turn(asio::io_context& context) : context_(context) {}
+  network_turn(asio::io_context& context, poll_list& polls) : context_(context), polls_(polls) {}
 
   // Runs the context in the network's own thread, until the context is stopped.
   void serve();
@@ -51,8 +52,12 @@ class network_turn {
   // The time after which the network's own thread looks whether waiting threads still run the context.
   static constexpr std::chrono::microseconds standby{100};
   static constexpr int most_skipped = 63;
+  // The system is asked for events once in so many looks at the list, since that is a call, and a look is none. They
+  // take less than a microsecond together.
+  static constexpr int looks_for_a_call = 32;
 
   asio::io_context& context_;
+  poll_list& polls_;
   std::mutex turn_;                       // held by the thread that runs the context
   std::atomic<bool> sleeps_{false};       // the network's own thread has the turn, and blocks until an event comes
   std::atomic<int> asking_{0};            // threads that want the turn, or have it

@@ -39,7 +39,9 @@ PINION_DECL bool network_turn::wait(countdown& event, const std::optional<time_p
 }
 
 PINION_DECL std::size_t network_turn::poll() noexcept {
-  return context_.poll();
+  std::size_t changed = 0;
+  for (int i = 0; i < looks_for_a_call && changed == 0 && !polls_.empty(); ++i) changed = polls_.look();
+  return changed + context_.poll_one();  // not all that are ready: among those may ever be new ones
 }
 
 PINION_DECL void network_turn::run_until_asked() {
@@ -52,7 +54,7 @@ PINION_DECL void network_turn::run_until_asked() {
       std::this_thread::yield();
     } else {
       sleeps_ = true;
-      context_.run_one();
+      if (polls_.rest()) context_.run_one();
       sleeps_ = false;
       const auto slept_from = std::exchange(last, std::chrono::steady_clock::now());
       own_patience_ = last - slept_from < patience ? patience : least_patience;

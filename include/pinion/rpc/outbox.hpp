@@ -5,8 +5,8 @@
 //   2. Another goes as its beginning, and then its payload in pieces. Between two pieces go whole messages, as many
 //      bytes of them as a piece has. So a whole message waits for one piece at most, and no payload waits without end.
 //   3. Of the payloads the one goes on of which the least is left; each fourth piece is of the oldest.
-//   4. Where memory is shared, a large payload is put there, if it has room, and its message then goes whole. That of a
-//      very large one is put there in pieces, in the same order.
+//   4. Where memory is shared, a large payload is lent where it is, or put there, if it has room, and its message then
+//      goes whole. That of a very large one is put there in pieces, in the same order.
 //   5. The bytes of next() stay in place until they are written, whatever is added meanwhile.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -46,6 +47,10 @@ class outbox {
     shared_memory::place place = {};   // of the payload; empty: it is not shared
 
     outgoing(frame_header h, rpc::message&& m);
+    // The place of the payload in a slab of this process; nothing where it is in none, or not worth that it is lent.
+    std::optional<place_in_slab> in_slab() const;
+    // Lends the payload where it is. Returns false where that is not possible.
+    bool lend(shared_memory& with, const place_in_slab& where);
     // Finds a place for the payload if it is worth that, and puts a payload there that is not very large.
     void share(shared_memory& with);
     // Puts the next bytes of the payload to its place, as many as a piece has.

@@ -23,9 +23,24 @@ PINION_DECL outbox::outgoing::outgoing(frame_header h, rpc::message&& m) : heade
   header.payload = left = message.payload_bytes();
 }
 
+PINION_DECL std::optional<place_in_slab> outbox::outgoing::in_slab() const {
+  if (header.payload <= worth_sharing || message.parts.size() != 1) return std::nullopt;
+  const rpc::part& all = message.parts.front();
+  return all.owner ? find_in_slabs(all.data, all.bytes) : std::nullopt;
+}
+
+PINION_DECL bool outbox::outgoing::lend(shared_memory& with, const place_in_slab& where) {
+  place = with.find_place(where, header.payload, message.parts.front().owner);
+  if (!place) return false;
+  header.shared = frame_header::in_slab;
+  left = 0;
+  message.parts.clear();
+  return true;
+}
+
 PINION_DECL void outbox::outgoing::share(shared_memory& with) {
   if (header.payload <= worth_sharing || !(place = with.find_place(header.payload))) return;
-  header.shared = 1;
+  header.shared = frame_header::in_pages;
   if (header.payload <= shared_at_once) put(left);
 }
 

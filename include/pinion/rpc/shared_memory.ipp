@@ -24,27 +24,38 @@ namespace pinion { inline namespace v0 { namespace rpc {
 
 namespace detail {
 
-// Each end has so many bytes of the memory: those by which the other gives pages back, then the pages.
-inline constexpr std::size_t size_of_end = shared_memory::pages + shared_memory::capacity;
+inline constexpr std::size_t size_of_end = shared_memory::end_bytes;
 inline constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 inline error no_shared_memory(const char* call) {
   return error(errc::unavailable, std::string("the system shares no memory: ") + call + ": " + std::strerror(errno));
 }
 
-// Throws unless no access to the file's bytes can fail.
-inline void expect_sealed(int file) {
+// Throws unless no access to the file's bytes can fail. Returns their number.
+inline std::size_t expect_sealed(int file, int with, int without) {
   struct stat is {};
   struct statfs where {};
   const bool regular = ::fstat(file, &is) == 0 && S_ISREG(is.st_mode) && ::fstatfs(file, &where) == 0;
   if (!regular || where.f_type != TMPFS_MAGIC)
-    throw error(errc::data_loss, "the client gives a file to share that is not in memory");
-  if (is.st_size != static_cast<off_t>(2 * size_of_end))
-    throw error(errc::data_loss, "the client gives memory of " + std::to_string(is.st_size) +
-                                     " bytes to share, where it has " + std::to_string(2 * size_of_end));
+    throw error(errc::data_loss, "the peer gives a file to share that is not in memory");
   const int has = ::fcntl(file, F_GET_SEALS);
-  if (has < 0 || (has & seals) != seals || (has & F_SEAL_WRITE) != 0)
-    throw error(errc::data_loss, "the client gives memory to share that it could take away again: it is not sealed");
+  if (has < 0 || (has & with) != with || (has & without) != 0)
+    throw error(errc::data_loss, "the peer gives memory to share that it could take away again: it is not sealed");
+  return static_cast<std::size_t>(is.st_size);
+}
+
+inline void expect_memory_of_connection(int file) {
+  const std::size_t bytes = expect_sealed(file, seals, F_SEAL_WRITE);
+  if (bytes != 2 * size_of_end)
+    throw error(errc::data_loss, "the peer gives memory of " + std::to_string(bytes) +
+                                     " bytes to share, where it has " + std::to_string(2 * size_of_end));
+}
+
+inline std::size_t bytes_of_slab(int file) {
+  const std::size_t bytes = expect_sealed(file, F_SEAL_SHRINK, 0);
+  if (bytes < sizeof(memory_slab::beginning))
+    throw error(errc::data_loss, "the peer shows a slab of memory of " + std::to_string(bytes) + " bytes");
+  return bytes;
 }
 
 }  // namespace detail
@@ -63,7 +74,7 @@ PINION_DECL std::shared_ptr<shared_memory> shared_memory::make() {
 }
 
 PINION_DECL std::shared_ptr<shared_memory> shared_memory::adopt(descriptor file) {
-  detail::expect_sealed(file.get());
+  detail::expect_memory_of_connection(file.get());
   std::shared_ptr<shared_memory> made(new shared_memory(std::move(file), side::server));
   made->file_ = descriptor();
   return made;
@@ -84,49 +95,68 @@ PINION_DECL std::byte* shared_memory::of(side end) const {
 }
 
 PINION_DECL shared_memory::returned& shared_memory::flag(side end, std::size_t first) const {
-  return *reinterpret_cast<returned*>(of(end) + first);
+  return *reinterpret_cast<returned*>(ring(end) + ring_end::capacity + first);
 }
 
 PINION_DECL std::byte* shared_memory::bytes(side end, std::size_t first) const {
-  return of(end) + pages + first * page;
+  return ring(end) + ring_end::capacity + pages + first * page;
 }
 
 PINION_DECL shared_memory::place shared_memory::find_place(std::uint64_t bytes) {
   if (bytes == 0 || bytes > capacity) return {};
   const std::size_t count = (static_cast<std::size_t>(bytes) + page - 1) / page;
+  uses back;  // its owners go without the lock
   std::lock_guard hold(mutex_);
   is_busy_ = true;
   is_trimmed_ = false;
+  if (on_loan_ > 0) take_back_all(back);
   // The first room that is large enough: low pages were used before, and need not be found by the system.
   std::size_t first = 0;
   for (auto at = in_use_.begin(); at != in_use_.end() && at->first - first < count;) {
-    const bool is_back = flag(mine_, at->first).load(std::memory_order_acquire) != 0;
-    if (!is_back) first = at->first + at->second;
-    at = is_back ? in_use_.erase(at) : std::next(at);
+    if (is_back(at->first)) {
+      at = take_back(at, back);
+    } else {
+      first = at->first + at->second.count;
+      ++at;
+    }
   }
   if (first + count > pages) return {};
   flag(mine_, first).store(0, std::memory_order_relaxed);
-  in_use_.emplace(first, count);
+  in_use_.emplace(first, used{count});
   touched_ = std::max(touched_, first + count);
   return place(shared_from_this(), first);
 }
 
-PINION_DECL void shared_memory::free(std::size_t first) {
+PINION_DECL void shared_memory::free(std::size_t first, std::uint64_t on_loan) {
   std::lock_guard hold(mutex_);
   in_use_.erase(first);
+  end_loan(on_loan);
+}
+
+PINION_DECL shared_memory::uses::iterator shared_memory::take_back(uses::iterator one, uses& back) {
+  end_loan(one->second.on_loan);
+  const auto next = std::next(one);
+  back.insert(in_use_.extract(one));
+  return next;
+}
+
+PINION_DECL void shared_memory::take_back_all(uses& back) {
+  for (auto at = in_use_.begin(); at != in_use_.end();) at = is_back(at->first) ? take_back(at, back) : std::next(at);
 }
 
 PINION_DECL void shared_memory::trim() {
+  std::erase_if(shown_by_other_, [](const auto& one) { return one.second->first().is_gone.load() != 0; });
+  uses back;  // its owners go without the lock
   std::lock_guard hold(mutex_);
+  std::erase_if(shown_, [](const auto& one) { return one.second.expired(); });
   const bool was_busy = std::exchange(is_busy_, false);
-  const auto back = std::erase_if(
-      in_use_, [this](const auto& one) { return flag(mine_, one.first).load(std::memory_order_acquire) != 0; });
-  if (back > 0) is_trimmed_ = false;
+  take_back_all(back);
+  if (!back.empty()) is_trimmed_ = false;
   if (was_busy || std::exchange(is_trimmed_, true)) return;
   std::size_t first = 0;
-  for (const auto& [next, count] : in_use_) {
+  for (const auto& [next, use] : in_use_) {
     give_back(first, next);
-    first = next + count;
+    first = next + use.count;
   }
   give_back(first, touched_);
   touched_ = first;
@@ -139,10 +169,14 @@ PINION_DECL void shared_memory::give_back(std::size_t first, std::size_t end) {
   if (from < to) ::madvise(reinterpret_cast<void*>(from), to - from, MADV_REMOVE);
 }
 
-PINION_DECL std::shared_ptr<std::byte> shared_memory::borrow(std::size_t first, std::uint64_t bytes) {
+PINION_DECL void shared_memory::expect_pages(std::size_t first, std::uint64_t bytes) {
   if (bytes > capacity || first > pages || first * page + bytes > capacity)
     throw error(errc::data_loss, std::to_string(bytes) + " bytes are said to lie in shared memory from its page " +
                                      std::to_string(first) + " on, and it has " + std::to_string(pages) + " pages");
+}
+
+PINION_DECL std::shared_ptr<std::byte> shared_memory::borrow(std::size_t first, std::uint64_t bytes) {
+  expect_pages(first, bytes);
   return {this->bytes(other(), first), [self = shared_from_this(), first](std::byte*) {
             self->flag(self->other(), first).store(1, std::memory_order_release);
           }};
@@ -152,7 +186,7 @@ PINION_DECL shared_memory::place::place(std::shared_ptr<shared_memory> of, std::
     : of_(std::move(of)), first_(first), next_(of_->bytes(of_->mine_, first)) {}
 
 PINION_DECL shared_memory::place::~place() {
-  if (of_) of_->free(first_);
+  if (of_) of_->free(first_, held_);
 }
 
 PINION_DECL void shared_memory::place::put(std::span<const std::byte> bytes) {
@@ -161,8 +195,79 @@ PINION_DECL void shared_memory::place::put(std::span<const std::byte> bytes) {
 }
 
 PINION_DECL std::uint16_t shared_memory::place::lend() {
-  of_ = nullptr;
+  const auto of = std::exchange(of_, nullptr);
+  if (owner_) of->keep_loan(first_, held_, std::move(owner_));
   return static_cast<std::uint16_t>(first_);
+}
+
+// ---- slabs
+
+PINION_DECL void shared_memory::keep_loan(std::size_t first, std::uint64_t bytes, std::shared_ptr<const void> owner) {
+  std::lock_guard hold(mutex_);
+  const auto at = in_use_.find(first);
+  if (at != in_use_.end())
+    at->second = {1, bytes, std::move(owner)};
+  else
+    end_loan(bytes);  // the other end has given the page back before it was lent
+}
+
+PINION_DECL bool shared_memory::has_shown(const memory_slab& slab) const {
+  std::lock_guard hold(mutex_);
+  return shown_.count(slab.id()) > 0;
+}
+
+PINION_DECL void shared_memory::note_shown(const std::shared_ptr<const memory_slab>& slab) {
+  std::lock_guard hold(mutex_);
+  shown_.emplace(slab->id(), slab);
+}
+
+PINION_DECL bool shared_memory::may_show() const {
+  std::lock_guard hold(mutex_);
+  return shown_.size() < most_shown / 2;  // the other end may not yet have let go of some
+}
+
+PINION_DECL shared_memory::place shared_memory::find_place(const place_in_slab& where, std::uint64_t bytes,
+                                                           std::shared_ptr<const void> owner) {
+  const told_place told{where.slab->id(), where.offset};
+  place found = find_place(sizeof told);
+  if (!found) return {};
+  {
+    std::lock_guard hold(mutex_);
+    if (on_loan_ + bytes > capacity) return {};
+    on_loan_ += bytes;
+  }
+  found.put(std::as_bytes(std::span(&told, 1)));
+  found.hold(std::move(owner), bytes);
+  return found;
+}
+
+PINION_DECL shared_memory::shown_slab::~shown_slab() {
+  ::munmap(const_cast<std::byte*>(data), bytes);
+}
+
+PINION_DECL void shared_memory::take_shown(descriptor file) {
+  if (shown_by_other_.size() == most_shown)
+    throw error(errc::data_loss, "the peer shows more than " + std::to_string(most_shown) + " slabs of memory");
+  const std::size_t bytes = detail::bytes_of_slab(file.get());
+  void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(), 0);
+  if (at == MAP_FAILED) throw detail::no_shared_memory("mmap");
+  const auto slab = std::make_shared<const shown_slab>(static_cast<const std::byte*>(at), bytes);
+  shown_by_other_.insert_or_assign(slab->first().id, slab);
+}
+
+PINION_DECL std::shared_ptr<std::byte> shared_memory::borrow_shown(std::size_t first, std::uint64_t bytes) {
+  expect_pages(first, sizeof(told_place));
+  told_place told;
+  std::memcpy(&told, this->bytes(other(), first), sizeof told);
+  const auto at = shown_by_other_.find(told.slab);
+  if (at == shown_by_other_.end()) return nullptr;
+  const auto& slab = at->second;
+  if (told.offset % 64 != 0 || bytes > slab->bytes || told.offset > slab->bytes - bytes)
+    throw error(errc::data_loss, std::to_string(bytes) + " bytes are said to lie at " + std::to_string(told.offset) +
+                                     " of a slab of " + std::to_string(slab->bytes) + " bytes");
+  return {const_cast<std::byte*>(slab->data) + told.offset, [self = shared_from_this(), first, slab](std::byte*) {
+            self->flag(self->other(), first).store(1, std::memory_order_release);
+          }};
 }
 
 }}}  // namespace pinion::v0::rpc

@@ -198,6 +198,7 @@ class tcp_network final : public network {
   ~tcp_network() override {
     context_.stop();
     thread_.join();
+    polls_.abandon();
   }
 
   asio::io_context& context() override { return context_; }
@@ -206,9 +207,9 @@ class tcp_network final : public network {
   std::unique_ptr<rpc::listener> listen(const std::string& address) override {
     return std::make_unique<tcp_listener>(context_, address);
   }
-  std::unique_ptr<rpc::listener> listen_on_host() override { return rpc::listen_on_host(context_); }
+  std::unique_ptr<rpc::listener> listen_on_host() override { return rpc::listen_on_host(context_, polls_); }
   awaitable<std::unique_ptr<byte_stream>> connect_on_host(std::string address) override {
-    return rpc::connect_on_host(context_, std::move(address));
+    return rpc::connect_on_host(context_, polls_, std::move(address));
   }
   bool wait(countdown& event, const std::optional<time_point>& deadline) override {
     return turn_.wait(event, deadline);
@@ -237,10 +238,11 @@ class tcp_network final : public network {
     turn_.serve();
   }
 
+  poll_list polls_;  // streams that the context still has refer to it
   asio::io_context context_{1};
   std::minstd_rand dice_{std::random_device()()};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
-  network_turn turn_{context_};
+  network_turn turn_{context_, polls_};
   std::thread thread_;
 };
 

@@ -1,0 +1,44 @@
+// A coroutine that waits until another piece of code resumes it.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include <pinion/rpc/asio_io.hpp>
+
+namespace pinion { inline namespace v0 { namespace rpc {
+
+// Owned by what the coroutine waits for. Used by the network's thread only. Where it goes with a coroutine that waits,
+// this coroutine goes, too, and never resumes.
+class suspension {
+ public:
+  // One coroutine at a time.
+  awaitable<void> wait() {
+    return asio::async_initiate<const asio::use_awaitable_t<>&, void()>(
+        [this](auto handler) { waiting_ = std::make_unique<continued<decltype(handler)>>(std::move(handler)); },
+        asio::use_awaitable);
+  }
+  explicit operator bool() const { return waiting_ != nullptr; }
+  // Takes the coroutine, so that it can be resumed after what it waited for has gone.
+  suspension take() { return std::exchange(*this, suspension()); }
+  // Resumes the coroutine, if one waits, in the calling thread and at once.
+  void resume() {
+    if (const auto next = std::move(waiting_)) next->go_on();
+  }
+
+ private:
+  struct continuation {
+    virtual ~continuation() = default;
+    virtual void go_on() = 0;
+  };
+  template <class Handler>
+  struct continued final : continuation {
+    explicit continued(Handler h) : handler(std::move(h)) {}
+    void go_on() override { std::move(handler)(); }
+    Handler handler;
+  };
+
+  std::unique_ptr<continuation> waiting_;
+};
+
+}}}  // namespace pinion::v0::rpc
