@@ -93,4 +93,42 @@ TEST_CASE("nobody computes in place of a value that came, and its receiver may w
   CHECK(here == all(3));
 }
 
+TEST_CASE("a variable that a task of the same host reads is one state of it, whatever is added to it meanwhile") {
+  own_graph g;
+  local_cluster tasks{{{"ps", 1}, {"worker", 1}}};
+  variable_handle<float> v;
+  operation add;
+  {
+    const device on{"/job:ps/task:0"};
+    v = variable(zeros<float>({300'000}), {.name = "v"});
+    add = operation(assign_add(v, ones<float>({300'000})));
+  }
+  expr<float> least, most;
+  {
+    const device on{"/job:worker/task:0"};
+    const expr<float> here = identity(v);
+    least = reduce_min(here);
+    most = reduce_max(here);
+  }
+  session reads{{.target = tasks.target("worker", 0)}}, adds{{.target = tasks.target("ps", 0)}};
+  reads.run(global_variables_initializer());
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    while (!over) adds.run(add);
+  });
+  bool one_state = true, grows = true;
+  float before = 0;
+  for (int i = 0; i < 300; ++i) {
+    const auto [a, b] = reads.run(least, most);
+    one_state = one_state && a == b;
+    grows = grows && a.data()[0] >= before;
+    before = a.data()[0];
+  }
+  over = true;
+  other.join();
+  CHECK(one_state);
+  CHECK(grows);
+  CHECK(before > 0);
+}
+
 }  // namespace

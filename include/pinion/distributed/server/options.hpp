@@ -30,7 +30,10 @@ struct server_config {
   std::vector<sim::accelerator> simulated = {};   // simulated accelerators, and then no GPUs: /gpu:0, /gpu:1, ...
   std::chrono::milliseconds heartbeat{1000};      // a peer silent for two of them is dead; 1 ms to 60 s
   std::uint64_t credit = std::uint64_t{4} << 20;  // most bytes of values pushed to one peer and not yet taken there
-  bool shared_memory = true;  // do large values of this host's processes go through memory that is shared with them?
+  // Does the task share memory with other processes of its host and user? Messages and values go through it then, large
+  // ones without a copy, and such processes can read the large values of this one. A child that the program forks has
+  // a copy of those, in which what it has not touched may be overwritten as its parent goes on.
+  bool shared_memory = true;
   security_options security = {};  // used where server_options give none
   server_limits limits = {};       // the most that clients may ask of the task
   // Tells the tasks of its cluster spec where it is, when it starts and whenever it connects with one, and believes
