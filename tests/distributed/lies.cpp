@@ -259,6 +259,11 @@ template <class M>
 std::optional<error> tell_truth(scene& s) {
   return say<M>(s, usual<M>(s), rpc::encode(truth<M>(s)), false);
 }
+// The other task has the value no more, so the run that fetches it fails, and is not to be cancelled before.
+template <>
+std::optional<error> tell_truth<announce_value>(scene& s) {
+  return say<announce_value>(s, usual<announce_value>(s), rpc::encode(truth<announce_value>(s)), true);
+}
 // These would end the server, and the sessions of all.
 template <>
 std::optional<error> tell_truth<shutdown_request>(scene&) {
