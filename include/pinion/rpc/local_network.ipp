@@ -94,6 +94,7 @@ PINION_DECL awaitable<std::unique_ptr<byte_stream>> connect_on_host(asio::io_con
   if (!detail::send_file(socket.native_handle(), memory->file().get()))
     throw error(errc::unavailable,
                 std::string("cannot give memory to a process of this host: ") + std::strerror(errno));
+  memory->close_file();
   co_return std::make_unique<detail::ring_stream>(std::move(socket), polls, std::move(memory));
 }
 

@@ -123,6 +123,8 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
 
   // The file, to be given to the server; empty for one that was given.
   const descriptor& file() const { return file_; }
+  // The file has been given: the memory stays without it, and a descriptor less is taken.
+  void close_file() { file_ = descriptor(); }
 
  private:
   // A byte for each page of an end: the other end sets that of the first page which it gives back.
