@@ -65,7 +65,7 @@ class ring_end {
   void sleep() { mine_.awake.store(0, std::memory_order_seq_cst); }
   // Does the other end have to be rung for, to see the bytes that were put or the end of them? Then the caller rings.
   bool must_ring() { return other_.awake.load(std::memory_order_seq_cst) == 0 && other_.awake.exchange(1) == 0; }
-  // The same, to see the room that was made by taking bytes.
+  // Does it have to be rung for, to see the room that was made by taking bytes?
   bool must_ring_for_room();
 
  private:

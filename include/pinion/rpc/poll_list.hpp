@@ -1,4 +1,4 @@
-// What a network's thread looks at, besides the system's events, as long as it does not sleep.
+// The list of things at which a network's thread looks, besides the system's events, as long as it does not sleep.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,6 @@ namespace pinion { inline namespace v0 { namespace rpc {
 
 namespace detail {
 
-inline constexpr std::size_t size_of_end = shared_memory::end_bytes;
 inline constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 inline error no_shared_memory(const char* call) {
@@ -46,9 +45,9 @@ inline std::size_t expect_sealed(int file, int with, int without) {
 
 inline void expect_memory_of_connection(int file) {
   const std::size_t bytes = expect_sealed(file, seals, F_SEAL_WRITE);
-  if (bytes != 2 * size_of_end)
+  if (bytes != 2 * shared_memory::end_bytes)
     throw error(errc::data_loss, "the peer gives memory of " + std::to_string(bytes) +
-                                     " bytes to share, where it has " + std::to_string(2 * size_of_end));
+                                     " bytes to share, where it has " + std::to_string(2 * shared_memory::end_bytes));
 }
 
 inline std::size_t bytes_of_slab(int file) {
@@ -67,8 +66,7 @@ PINION_DECL descriptor::~descriptor() {
 PINION_DECL std::shared_ptr<shared_memory> shared_memory::make() {
   descriptor file(::memfd_create("pinion", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) throw detail::no_shared_memory("memfd_create");
-  if (::ftruncate(file.get(), static_cast<off_t>(2 * detail::size_of_end)) != 0)
-    throw detail::no_shared_memory("ftruncate");
+  if (::ftruncate(file.get(), static_cast<off_t>(2 * end_bytes)) != 0) throw detail::no_shared_memory("ftruncate");
   if (::fcntl(file.get(), F_ADD_SEALS, detail::seals) != 0) throw detail::no_shared_memory("F_ADD_SEALS");
   return std::shared_ptr<shared_memory>(new shared_memory(std::move(file), side::client));
 }
@@ -81,17 +79,17 @@ PINION_DECL std::shared_ptr<shared_memory> shared_memory::adopt(descriptor file)
 }
 
 PINION_DECL shared_memory::shared_memory(descriptor file, side mine) : file_(std::move(file)), mine_(mine) {
-  void* const at = ::mmap(nullptr, 2 * detail::size_of_end, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  void* const at = ::mmap(nullptr, 2 * end_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (at == MAP_FAILED) throw detail::no_shared_memory("mmap");
   begin_ = static_cast<std::byte*>(at);
 }
 
 PINION_DECL shared_memory::~shared_memory() {
-  if (begin_) ::munmap(begin_, 2 * detail::size_of_end);
+  if (begin_) ::munmap(begin_, 2 * end_bytes);
 }
 
 PINION_DECL std::byte* shared_memory::of(side end) const {
-  return begin_ + (end == side::client ? 0 : detail::size_of_end);
+  return begin_ + (end == side::client ? 0 : end_bytes);
 }
 
 PINION_DECL shared_memory::returned& shared_memory::flag(side end, std::size_t first) const {
