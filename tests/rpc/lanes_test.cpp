@@ -131,6 +131,53 @@ TEST_CASE("what is known of a task tells how it left: joining, running, stopped,
   }
 }
 
+// One lane of a client by hand: it says something once the other lane is there, and hears what comes until the end.
+awaitable<void> lane_by_hand(network& net, lane which, std::string says, time_point when, std::string& heard) {
+  const auto stream = co_await net.connect(ps_at, never);
+  hello mine;
+  mine.lane = which;
+  mine.channel = 77;
+  co_await greet(*stream, mine, nobody, ps_at);
+  co_await sleep_until(net, when);
+  if (!says.empty()) co_await write_text(*stream, says);
+  co_await read_all(*stream, heard);
+}
+
+// What a client hears on each lane when one of them says what cannot be read.
+struct heard_on {
+  std::string data, control;
+};
+heard_on what_is_heard(lane wrong, std::uint64_t seed) {
+  sim_options how;
+  how.seed = seed;
+  how.write_now_percent = 100;
+  echo_world w(how);
+  const std::string refused = frame({.kind = frame_kind::request, .method = balk, .id = 1}, "what is this?");
+  const auto both_are_there = w.world.now() + 1s;
+  heard_on all;
+  const auto begin = [&](lane which, std::string& heard) {
+    start(*w.other, lane_by_hand(*w.other, which, which == wrong ? refused : "", both_are_there, heard));
+  };
+  begin(lane::data, all.data);
+  begin(lane::control, all.control);
+  w.world.run_for(5s);
+  CHECK(w.ps->gone == std::vector<std::string>{cannot_be_read().sentence()});
+  return all;
+}
+
+// A goodbye may be cut short on its way, since nobody waits for it.
+TEST_CASE("C2: a client that is thrown out for what it says on one lane is told why on both") {
+  const lane wrong = GENERATE(lane::data, lane::control);
+  int on_data = 0, on_control = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const heard_on all = what_is_heard(wrong, seed);
+    on_data += all.data.find(cannot_be_read().sentence()) != std::string::npos;
+    on_control += all.control.find(cannot_be_read().sentence()) != std::string::npos;
+  }
+  CHECK(on_data > 5);
+  CHECK(on_control > 5);
+}
+
 // The times between attempts to connect, in milliseconds, while nobody listens.
 std::vector<double> pauses(std::uint64_t seed) {
   sim_options how;
