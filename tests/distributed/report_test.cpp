@@ -168,6 +168,8 @@ TEST_CASE("a run under way tells its age, what it computes and what it waits for
   auto taken = q.dequeue();
   auto later = place<"/job:worker/task:0">(identity(taken));
   session sess{toward(worker.target())}, other{toward(worker.target())};
+  other.run(q.enqueue(constant(3)));
+  CHECK(int(sess.run(later)) == 3);
   std::thread runner([&] { CHECK(int(sess.run(later)) == 4); });
   task_report waits;
   const bool seen = soon([&] {
@@ -179,9 +181,11 @@ TEST_CASE("a run under way tells its age, what it computes and what it waits for
   runner.join();
   REQUIRE(seen);
   CHECK(waits.runs[0].master == name_of("worker", 0));
+  CHECK(waits.runs[0].step == 2);
   CHECK_THAT(waits.runs[0].waits_for, Catch::EndsWith(" from /job:ps/replica:0/task:0"));
   CHECK(waits.sessions[0].steps.running == 1);
   REQUIRE(holds.runs.size() == 1);
+  CHECK(holds.runs[0].step == 2);
   CHECK(holds.runs[0].master == name_of("worker", 0));
   CHECK_THAT(holds.runs[0].computes, Catch::Contains("q"));
   CHECK(holds.runs[0].waits_for == "");

@@ -71,6 +71,15 @@ TEST_CASE("colours are for terminals, and a task that is not there is red") {
   CHECK_THAT(status::page(all, {.colours = true}).whole(), Catch::Contains("\x1b[31m/job:ps/task:1"));
 }
 
+TEST_CASE("a column in which no row says anything is left out") {
+  status::table t({status::text("NAME"), status::text("KIND"), status::number("SIZE")});
+  t.add({"a", "", "1"});
+  t.add({"bb"});
+  CHECK(t.lines(80) == std::vector<std::string>{"NAME  SIZE", "a        1", "bb"});
+  t.add({"c", "x", "2"});
+  CHECK(t.lines(80).front() == "NAME  KIND  SIZE");
+}
+
 TEST_CASE("numbers are told as people read them") {
   using namespace status;
   CHECK(bytes(std::uint64_t{0}) == "0");
@@ -78,6 +87,7 @@ TEST_CASE("numbers are told as people read them") {
   CHECK(bytes(std::uint64_t{1536}) == "1.5 KiB");
   CHECK(bytes(std::uint64_t{10} << 20) == "10 MiB");
   CHECK(bytes(std::uint64_t{1023} << 20) == "1.0 GiB");
+  CHECK(span(0.0004) == "<1 ms");
   CHECK(span(0.04) == "40 ms");
   CHECK(span(9.96) == "10 s");
   CHECK(span(754.2) == "12m 34s");

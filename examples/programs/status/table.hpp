@@ -35,7 +35,7 @@ inline column number(std::string title) {
   return {std::move(title), true};
 }
 
-// A table of which the last column is cut where a line is too long.
+// A table of which the last column is cut where a line is too long. A column in which no row says anything is left out.
 class table {
  public:
   explicit table(std::vector<column> columns) : columns_(std::move(columns)) {}
@@ -46,12 +46,11 @@ class table {
 
   // The titles and the rows, each a line of at most so many columns; the first line is the titles.
   std::vector<std::string> lines(std::size_t width) const {
-    std::vector<std::size_t> widths;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      widths.push_back(width_of(columns_[c].title));
-      for (const auto& row : rows_)
-        if (c < row.size()) widths[c] = std::max(widths[c], width_of(row[c]));
-    }
+    std::vector<std::size_t> widths(columns_.size(), 0);
+    for (const auto& row : rows_)
+      for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      if (widths[c] > 0) widths[c] = std::max(widths[c], width_of(columns_[c].title));
     std::vector<std::string> titles, all;
     for (const column& c : columns_) titles.push_back(c.title);
     all.push_back(line(titles, widths, width));
@@ -66,8 +65,9 @@ class table {
                    std::size_t width) const {
     std::string all;
     for (std::size_t c = 0; c < cells.size(); ++c) {
+      if (widths[c] == 0) continue;
       const std::string fill(widths[c] - width_of(cells[c]), ' ');
-      if (c > 0) all += std::string(gap, ' ');
+      if (!all.empty()) all += std::string(gap, ' ');
       all += columns_[c].numbers ? fill + cells[c] : cells[c] + fill;
     }
     all.erase(all.find_last_not_of(' ') + 1);

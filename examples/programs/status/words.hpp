@@ -25,8 +25,9 @@ inline std::string bytes(std::int64_t n) {
   return bytes(static_cast<std::uint64_t>(n));
 }
 
-// "40 ms", "2.4 s", "12 s", "3m 20s", "5h 02m", "12d 3h".
+// "<1 ms", "40 ms", "2.4 s", "12 s", "3m 20s", "5h 02m", "12d 3h".
 inline std::string span(double seconds) {
+  if (seconds < .0005) return "<1 ms";
   if (seconds < .9995) return fmt::format("{:.0f} ms", seconds * 1000);
   if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
   const auto s = static_cast<std::int64_t>(std::llround(seconds));

@@ -61,7 +61,7 @@ struct session_report {
 // A run under way: the part of a step that the task computes.
 struct run_report {
   std::string master = {};  // the task that leads the step
-  std::uint64_t step = 0;   // number of the step in its session
+  std::uint64_t step = 0;   // the count of its session's steps when it began
   double age = 0;
   std::string computes = {};   // some of its nodes, for people
   std::string waits_for = {};  // a value and the task from which it must come; "": it waits for no other task

@@ -343,7 +343,7 @@ PINION_DECL std::vector<run_report> worker::runs() const {
   const time_point now = net_.now();
   for (const auto& a : runs_if([](const active_run&) { return true; })) {
     run_report& r = all.emplace_back(run_report{.master = a->meet->run().session.master,
-                                                .step = a->registered->number,
+                                                .step = a->meet->run().count,
                                                 .age = std::chrono::duration<double>(now - a->began).count(),
                                                 .computes = nodes_of(*a->registered)});
     if (const auto key = a->meet->missing(); !key.empty())
