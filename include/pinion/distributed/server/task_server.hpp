@@ -254,7 +254,7 @@ class task_server {
   // The part of a report that only the network's thread can tell.
   backlog_report backlog() const;
 
-  void complain(const std::string& still_runs) const;
+  void complain(const std::string& still_runs, rpc::duration waited) const;
   // Stops the server in a thread of its own, for a remote shutdown: stop() waits, and the network's thread must not.
   void stop_beside();
   void ask_to_stop();

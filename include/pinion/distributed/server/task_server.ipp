@@ -78,7 +78,7 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
   std::lock_guard one_at_a_time(stopping_);
   if (std::exchange(stopped_, true)) return all_ended_;
   const error why = rpc::farewell(me_.name, as);
-  const time_point until = std::chrono::steady_clock::now() + stop_timeout_;
+  const time_point began = std::chrono::steady_clock::now(), until = began + stop_timeout_;
   local_masters::instance().remove(address_);
   const bool unused = master_->stop(why, until);
   std::string still_runs = worker_.stop(why, until);
@@ -93,7 +93,7 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
   if (!rpc::settle(*net_, net_->now() + network_patience)) still_runs = "what holds up the network's thread";
   if (!kept && still_runs.empty()) still_runs = "what holds its variables";
   all_ended_ = end_calls(until) && answered && unused && still_runs.empty();  // including calls that came meanwhile
-  if (!all_ended_) complain(still_runs);
+  if (!all_ended_) complain(still_runs, std::chrono::steady_clock::now() - began);
   return all_ended_;
 }
 
@@ -449,8 +449,8 @@ PINION_DECL bool task_server::end_calls(time_point until) {
   return builders_.wait_until_idle(until) && calls_.join(until) && builders_.wait_until_idle(until);
 }
 
-PINION_DECL void task_server::complain(const std::string& still_runs) const {
-  const auto seconds = std::chrono::duration<double>(stop_timeout_).count();
+PINION_DECL void task_server::complain(const std::string& still_runs, rpc::duration waited) const {
+  const auto seconds = std::chrono::duration<double>(waited).count();
   write_log(log_level::error, me_.name,
             fmt::format("was stopped, but {} has not ended after {:.1f} s; it is left to itself",
                         still_runs.empty() ? "a call that makes a step ready" : still_runs, seconds));
