@@ -73,10 +73,10 @@ int run(const settings& s) {
     for (const auto& promise : tells.broken()) fmt::print("{}\n", promise);
   }
   fmt::print(
-      "seed {}: {:.2f} h, {} faults, {} steps, {} lost, {} unheard, {} turns, {} names and {} files lost by "
+      "seed {}: {}, {:.2f} h, {} faults, {} steps, {} lost, {} unheard, {} turns, {} names and {} files lost by "
       "disks, digest {:016x}: {}\n",
-      s.seed, done.hours, done.faults, done.steps, done.lost, done.unheard, turn.switches(), c.disk.lost(),
-      c.disk.torn(), digest, broken ? "BROKEN" : "well");
+      s.seed, to_string(how.training), done.hours, done.faults, done.steps, done.lost, done.unheard, turn.switches(),
+      c.disk.lost(), c.disk.torn(), digest, broken ? "BROKEN" : "well");
   std::fflush(stdout);
   c.disk.remove();
   static_cast<void>(::write(to_parent, &done, sizeof done) < 0);

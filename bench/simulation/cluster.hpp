@@ -27,6 +27,12 @@ namespace simulation {
 namespace pn = pinion;
 using namespace std::chrono_literals;
 
+// How the workers train together.
+enum class training { async, sync, ssp };
+inline const char* to_string(training kind) {
+  return kind == training::sync ? "sync" : kind == training::ssp ? "ssp" : "async";
+}
+
 // What a seed decides about a run, besides its faults.
 struct draw {
   std::uint64_t seed;
@@ -56,6 +62,10 @@ struct draw {
   }();
   double save_secs = static_cast<double>(5 + chance.below(40));
   bool in_threads = chance.chance(80);  // otherwise all of a task runs in the thread that waits
+  simulation::training training = [this] {
+    if (chance.chance(50)) return training::async;
+    return chance.chance(50) ? training::sync : training::ssp;
+  }();
 };
 
 // The port of each task. A client finds a task of its own process without the network by the text of its address, and
@@ -67,7 +77,10 @@ class host_network final : public pn::rpc::network {
  public:
   explicit host_network(std::shared_ptr<pn::netsim::sim_network> of) : of_(std::move(of)) {}
 
-  asio::io_context& context() override { return of_->context(); }
+  asio::io_context& context() override {
+    turns::now_running()->posts();
+    return of_->context();
+  }
   time_point now() const override { return turns::now_running()->now(); }
   std::unique_ptr<pn::rpc::timer> make_timer() override { return of_->make_timer(); }
   std::uint64_t draw() override { return of_->draw(); }

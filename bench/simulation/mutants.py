@@ -118,6 +118,17 @@ def planted_files(mutants):
     return files
 
 
+def files_of_units(build):
+    """The files of the library in each of its units, as the last build found them."""
+    said = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], capture_output=True, text=True, check=True).stdout
+    units = {}
+    for block in said.split("\n\n"):
+        unit = re.search(r"/cmake/compiled/(\w+\.cpp)\.o:", block)
+        if unit:
+            units[unit.group(1)] = set(re.findall(r"/include/pinion/(\S+)", block))
+    return units
+
+
 def compile_all(mutants, build, folder):
     include = folder / "include" / "pinion"
     include.mkdir(parents=True, exist_ok=True)
@@ -129,9 +140,9 @@ def compile_all(mutants, build, folder):
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
     commands = json.loads((build / "compile_commands.json").read_text())
-    objects = []
+    objects, units = [], files_of_units(build)
     for unit in sorted((root / "cmake" / "compiled").glob("*.cpp")):
-        used = [f for f in files if f"<pinion/{f}>" in unit.read_text()]
+        used = [f for f in files if f in units.get(unit.name, ())]
         if not used:
             continue
         entry = next(c for c in commands if c["file"].endswith(f"/cmake/compiled/{unit.name}"))

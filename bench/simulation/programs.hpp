@@ -11,6 +11,12 @@ namespace tr = pinion::train;
 // two heartbeats, some of silence before that is noticed, and some of the network's own.
 inline constexpr std::chrono::seconds longest_step{15};
 
+// A step of workers who wait for each other ends with their operation_timeout, if not sooner: the chief may be gone.
+inline constexpr std::chrono::seconds operation_timeout{60};
+inline duration longest_step_of(training kind) {
+  return kind == training::async ? longest_step : longest_step + operation_timeout;
+}
+
 // The span of a step, without what its own process stood meanwhile.
 class stopwatch {
  public:
@@ -40,10 +46,15 @@ inline std::string name_of_twin(int worker) {
   return fmt::format("twin_of_{}", worker);
 }
 
+// In ssp no worker is more steps ahead of the slowest.
+inline constexpr std::int64_t staleness = 3;
+
 // The graph of a worker: w goes towards 3, and its step adds 1 to its own vector beside it, and to the vector's twin on
 // another ps, if there is one.
 struct model {
   pn::expr<float> one, result, twin;
+  std::vector<tr::any_hook> hooks;              // of the way in which the workers train
+  std::optional<pn::expr<std::int64_t>> ahead;  // of the slowest, in ssp
 
   model(const cluster& c, int worker) {
     std::vector<pn::variable_handle<float>> vectors, twins;
@@ -56,14 +67,34 @@ struct model {
       twins.push_back(count_on(c, i + 1, 1, name_of_twin(i)));
     }
     one = pn::placeholder<float>({c.drawn.elements}, "one");
-    const tr::gradient_descent descent{{.learning_rate = .01f}};
-    const pn::operation train = descent.minimize(pn::reduce_mean(pn::square(w - 3.0f)), {.global_step = step});
-    const pn::control_dependencies after{train};
+    const pn::control_dependencies after{minimize(c, worker, pn::reduce_mean(pn::square(w - 3.0f)), step)};
     const auto own = static_cast<std::size_t>(worker);
     result = pn::assign_add(vectors.at(own), one * 1.0f) + 0.0f;
     pn::tensor<float> single({1});
     single.span()[0] = 1;
     twin = pn::assign_add(twins.at(own), single) + 0.0f;
+  }
+
+ private:
+  template <class Loss, class Step>
+  pn::operation minimize(const cluster& c, int worker, const Loss& loss, const Step& step) {
+    const tr::gradient_descent descent{{.learning_rate = .01f}};
+    const auto with = [&](auto&& all) {
+      const pn::operation train = all.minimize(loss, {.global_step = step});
+      hooks.push_back(all.make_session_run_hook(worker == 0));
+      return train;
+    };
+    switch (c.drawn.training) {
+      case training::sync:
+        return with(tr::sync_replicas{descent, {.replicas_to_aggregate = c.drawn.workers, .replica = worker}});
+      case training::ssp: {
+        tr::ssp all{descent, {.staleness = staleness, .total_num_replicas = c.drawn.workers, .replica = worker}};
+        const pn::operation train = with(all);
+        ahead = all.steps_ahead();
+        return train;
+      }
+      default: return descent.minimize(loss, {.global_step = step});
+    }
   }
   static pn::variable_handle<float> count_on(const cluster& c, int ps, std::int64_t elements, const std::string& name) {
     const pn::device there{fmt::format("/job:ps/task:{}", ps % c.drawn.pss)};
@@ -85,6 +116,7 @@ struct watch {
   life& mine;
   int worker;
   pn::expr<float> vector, twin;
+  std::optional<pn::expr<std::int64_t>> ahead;
   std::optional<stopwatch> under_way = {};
   time_point began = {};
   int told = 0;  // how many steps have succeeded
@@ -97,12 +129,16 @@ struct watch {
     c.from = &c.at("worker", worker);
     c.to = &c.at("ps", worker % c.drawn.pss);
     c.begins.notify_all();
-    return {.fetches = {vector, twin}};
+    pn::run_request asks{.fetches = {vector, twin}};
+    if (ahead) asks.fetches.push_back(*ahead);
+    return asks;
   }
   void after_run(tr::run_context&, std::span<const pn::any_tensor> values) {
     notice_death();
     ends();
     ++told;
+    if (const auto steps = ahead ? *values[2].data<std::int64_t>() : 0; steps > staleness)
+      c.tells.broken(fmt::format("worker {} is {} steps ahead of the slowest", worker, steps));
     c.accounts.enter(worker, count_of(c, mine.name, pn::tensor<float>(values[0])),
                      count_of(c, mine.name, pn::tensor<float>(values[1])));
   }
@@ -110,7 +146,7 @@ struct watch {
     if (!under_way) return;
     const duration took = under_way->time();
     under_way.reset();
-    if (took > longest_step && !mine.dead)
+    if (took > longest_step_of(c.drawn.training) && !mine.dead)
       c.tells.broken(fmt::format("a step of worker {} took {:.1f} s", worker, seconds(took)));
   }
   void fails(std::string_view line) {
@@ -135,7 +171,9 @@ inline void work(cluster& c, host& h, life& mine) try {
   pn::graph g;
   const auto use = g.as_default();
   const model m(c, h.task);
-  const auto follows = std::make_shared<watch>(watch{c, mine, h.task, m.result, m.twin});
+  const auto follows = std::make_shared<watch>(watch{c, mine, h.task, m.result, m.twin, m.ahead});
+  std::vector<tr::any_hook> hooks = m.hooks;
+  hooks.push_back(follows);
   pn::tensor<float> ones({c.drawn.elements});
   for (float& x : ones.span()) x = 1;
   const auto listen = [&](std::string_view line) {
@@ -152,10 +190,10 @@ inline void work(cluster& c, host& h, life& mine) try {
     tr::monitored_training_session sess{{.master = "pinion://" + h.address(),
                                          .is_chief = h.task == 0,
                                          .checkpoint_dir = h.task == 0 ? c.disk.root() + "/" + h.name + "/saved" : "",
-                                         .hooks = {follows},
+                                         .hooks = hooks,
                                          .save_checkpoint_secs = c.drawn.save_secs,
                                          .save_summaries_steps = 0,
-                                         .config = {.operation_timeout = 60s},
+                                         .config = {.operation_timeout = operation_timeout},
                                          .log_step_count_steps = 0,
                                          .max_wait = 3600s,
                                          .log = listen,

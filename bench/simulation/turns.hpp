@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace simulation {
@@ -162,6 +163,8 @@ class turns {
     if (me_->locks == 0 && me_->of && me_->of->frozen) give_away();
   }
   void sleep(duration time) { wait(me_, now_ + time); }
+  // A thread is about to give the network something to run; it may lose its turn before it has.
+  void posts() { posted_ = posted_ || me_ != director_; }
 
   strand* add(process* of) { return all_.emplace_back(std::make_unique<strand>(++numbered_, of)).get(); }
   strand* find(pthread_t real) const {
@@ -241,7 +244,7 @@ class turns {
         if (s->may_run() && (s.get() != director_ || event <= now_)) may.push_back(s.get());
       if (!may.empty()) return may[may.size() == 1 ? 0 : dice_.below(may.size())];
       const time_point first = earliest();
-      if (directs && event <= first) return director_;
+      if (directs && (event <= first || std::exchange(posted_, false))) return director_;
       jump(first);
       if (directs) network_->skip(now_);
     }
@@ -280,7 +283,7 @@ class turns {
   const network_clock* network_ = nullptr;  // while the director directs
   std::array<int, 4099> waiters_{};
   time_point span_ends_{};
-  bool hasty_ = false;
+  bool hasty_ = false, posted_ = false;
   strand* const director_;
 };
 
