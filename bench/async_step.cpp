@@ -3,18 +3,16 @@
 //   async_step [--steps=N] [--rounds=N] [--tcp] [--workers=N]
 //
 // The worker is this process, and the ps another; the network of examples/13_mnist has its variables on the ps. Beside
-// it the same steps in two sessions of this process, which send nothing: one with all cores, and one with as many
-// threads as the worker has, whose share is half of the cores. Rounds take the three in turn, and medians over all
-// steps of a round are told, and over the rounds.
+// it the same steps in a session of this process, which sends nothing and has as many threads as the worker. Rounds
+// take the two in turn, and medians over all steps of a round are told, and over the rounds.
 #include <unistd.h>
 
-#include <algorithm>
 #include <functional>
 #include <iostream>
 #include <memory>
 #include <sstream>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -205,31 +203,25 @@ int main(int argc, char** argv) try {
   ps.line();
   const auto cluster = cluster_at(all);
   pn::server worker(cluster, {.job = "worker", .config = {.shared_memory = shares}});
-  training alone(nullptr), narrow(nullptr), spread(&cluster);
-  const int share = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2);
+  training alone(nullptr), spread(&cluster);
   pn::session here{{.graph = &alone.g}}, there{{.target = worker.target(), .graph = &spread.g}};
-  pn::session with_share{{.graph = &narrow.g, .inter_op_threads = share, .intra_op_threads = share}};
-  repeated one(alone, here), one_with_share(narrow, with_share), two(spread, there);
+  repeated one(alone, here), two(spread, there);
 
   pn::traffic_counts by_worker{}, by_ps{};
-  std::vector<double> direct, direct_with_share, remote, ratios, ratios_with_share;
+  std::vector<double> direct, remote, ratios;
   for (int r = 0; r < rounds; ++r) {
     direct.push_back(one.time(steps));
-    direct_with_share.push_back(one_with_share.time(steps));
     const auto worker_before = worker.traffic(), ps_before = traffic_of(ps);
     remote.push_back(two.time(steps));
     by_worker = worker.traffic() - worker_before;
     by_ps = traffic_of(ps) - ps_before;
     ratios.push_back(remote.back() / direct.back());
-    ratios_with_share.push_back(remote.back() / direct_with_share.back());
   }
   fmt::print("an asynchronous step, 1 ps and 1 worker:\n");
   print("worker", by_worker, steps);
   print("ps", by_ps, steps);
   fmt::print("  {:.0f} us a step, {:.2f} x the same step in one session of this process ({:.0f} us)\n",
              bench::median(remote), bench::median(ratios), bench::median(direct));
-  fmt::print("  {:.2f} x that of one with as many threads as the worker, {} ({:.0f} us)\n",
-             bench::median(ratios_with_share), share, bench::median(direct_with_share));
   return 0;
 } catch (const std::exception& e) {
   fmt::print(stderr, "async_step: {}\n", e.what());

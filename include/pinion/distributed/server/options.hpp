@@ -23,7 +23,7 @@ namespace pinion { inline namespace v0 {
 // itself. stop() and the destructor begin with the second stage.
 struct server_config {
   int cpu_devices = 1;       // number of devices /cpu:0, /cpu:1, ... of the task
-  int inter_op_threads = 0;  // threads that run independent nodes; 0: this machine's cores, divided by its tasks
+  int inter_op_threads = 0;  // threads that run independent nodes; 0: the cores here, divided by its job's tasks
   int intra_op_threads = 0;  // threads that share the loops inside a node; same rule
   any_placer placer = {};    // places the nodes of sessions that target this task
   gpu_options gpu = {};      // which of the machine's GPUs the task has, and how much of their memory

@@ -29,13 +29,13 @@ PINION_DECL const security_options& security_of(const server_options& options) {
 
 namespace detail {
 
-// The number of tasks of the cluster on the machine of one of them, judged by their addresses.
-inline int tasks_beside(const cluster_spec& cluster, const std::string& its_job, int its_number) {
-  const std::string host = rpc::endpoint(cluster.address(its_job, its_number)).host;
-  int n = 0;
-  for (const auto& job : cluster.jobs())
-    for (int task : cluster.task_indices(job)) n += rpc::endpoint(cluster.address(job, task)).host == host;
-  return n;
+// The number of tasks of a job on the machine of one of them, judged by their addresses. Those of another job are not
+// counted: a worker waits while its ps works, and the other way round.
+inline int tasks_beside(const cluster_spec& cluster, const std::string& job, int number) {
+  const std::string host = rpc::endpoint(cluster.address(job, number)).host;
+  const auto all = cluster.task_indices(job);
+  return static_cast<int>(std::count_if(
+      all.begin(), all.end(), [&](int task) { return rpc::endpoint(cluster.address(job, task)).host == host; }));
 }
 
 // The number of clients that a task takes: no more than it has descriptors for, of which each client takes two.

@@ -58,16 +58,14 @@ class matmul_kernel final : public kernel {
       : ta_(setup.attrs().get_or("transpose_a", false)),
         tb_(setup.attrs().get_or("transpose_b", false)),
         services_(setup.services) {}
-  // The guess of the last run: to hand a product of tens of microseconds to another thread, which may have to wake,
-  // costs as much as it saves.
+  // The guess of the last run.
   bool expensive() const override { return expensive_.load(std::memory_order_relaxed); }
 
   void run(kernel_context& c) override {
     const auto &a = c.input(0), &b = c.input(1);
     const auto of = detail::sides_of_product(a.shape(), ta_, b.shape(), tb_);
     auto& out = c.allocate(0, a.dtype(), {of.m, of.n});
-    const double products = static_cast<double>(of.m) * static_cast<double>(of.n) * static_cast<double>(of.k);
-    expensive_.store(products > 1 << 23, std::memory_order_relaxed);
+    expensive_.store(is_worth_a_thread(of.m, of.n, of.k), std::memory_order_relaxed);
     visit_plain(a.dtype(), [&]<class T>() {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
                     std::is_same_v<T, std::int64_t>) {

@@ -154,6 +154,11 @@ void plain_gemm(const product<T>& p) {
 
 }  // namespace detail
 
+// Is a product worth another thread, which is awake as a rule? It takes some 20 us then.
+inline bool is_worth_a_thread(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) > 1 << 20;
+}
+
 // The number of pieces that a product is cut into for threads: one is worth tens of microseconds in a small product and
 // hundreds in a large one, since each piece copies its operands anew.
 inline std::int64_t product_pieces(std::int64_t m, std::int64_t n, std::int64_t k) {

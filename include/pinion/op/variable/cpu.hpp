@@ -164,8 +164,7 @@ class product_update_kernel final : public kernel {
   product_launch launch_of(kernel_context& c, state::writing& writing) {
     const auto values = c.inputs.subspan(variables_.size());
     const auto of = expect_product(writing, variables_, values[0].shape(), ta_, values[1].shape(), tb_);
-    const double products = static_cast<double>(of.m) * static_cast<double>(of.n) * static_cast<double>(of.k);
-    expensive_.store(products > 1 << 23, std::memory_order_relaxed);
+    expensive_.store(is_worth_a_thread(of.m, of.n, of.k), std::memory_order_relaxed);
     product_launch launch(program_, {of.m, of.n, of.k, ta_, tb_}, values[0], values[1], c.device->memory());
     for (std::size_t i = 0; i < variables_.size(); ++i)
       launch.state(writing.old_value(i), writing.make_room(i, c.device->memory()));
