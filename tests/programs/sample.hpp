@@ -27,7 +27,7 @@ inline pinion::cluster_report sample() {
   p.variable_count = 3;
   p.variable_bytes = 1570008;
   p.queues = {{.name = "tokens", .kind = "FIFOQueue", .size = 2, .capacity = 64}};
-  p.runs = {{.master = worker, .step = 3, .age = 0.02, .computes = "'hidden/weights/ApplyGradientDescent'"}};
+  p.runs = {{.master = worker, .step = 40214, .age = 0.02, .computes = "'hidden/weights/ApplyGradientDescent'"}};
   p.peers = {{.name = dead, .address = "10.0.0.2:2222"},
              {.name = worker, .address = "10.0.0.3:2222", .state = "running", .silence = 0.4}};
   p.pool = {.threads = 4, .queued = 0};
@@ -57,7 +57,7 @@ inline pinion::cluster_report sample() {
                  .memory = 410'000,
                  .steps = {.ended = 40213, .failed = 2, .running = 1, .per_second = 54.2}}};
   w.runs = {{.master = worker,
-             .step = 3,
+             .step = 40214,
              .age = 0.02,
              .computes = "'loss'",
              .waits_for = "hidden/weights/read:0 from " + ps}};
