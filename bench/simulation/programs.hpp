@@ -170,10 +170,9 @@ inline void work(cluster& c, host& h, life& mine) try {
   dice chance(c.chance());
   pn::graph g;
   const auto use = g.as_default();
-  const model m(c, h.task);
+  model m(c, h.task);
   const auto follows = std::make_shared<watch>(watch{c, mine, h.task, m.result, m.twin, m.ahead});
-  std::vector<tr::any_hook> hooks = m.hooks;
-  hooks.push_back(follows);
+  m.hooks.push_back(follows);
   pn::tensor<float> ones({c.drawn.elements});
   for (float& x : ones.span()) x = 1;
   const auto listen = [&](std::string_view line) {
@@ -190,7 +189,7 @@ inline void work(cluster& c, host& h, life& mine) try {
     tr::monitored_training_session sess{{.master = "pinion://" + h.address(),
                                          .is_chief = h.task == 0,
                                          .checkpoint_dir = h.task == 0 ? c.disk.root() + "/" + h.name + "/saved" : "",
-                                         .hooks = hooks,
+                                         .hooks = m.hooks,
                                          .save_checkpoint_secs = c.drawn.save_secs,
                                          .save_summaries_steps = 0,
                                          .config = {.operation_timeout = operation_timeout},
