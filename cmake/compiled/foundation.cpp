@@ -4,6 +4,7 @@
 #include <pinion/base/error.ipp>
 #include <pinion/base/heap.ipp>
 #include <pinion/base/host_memory.ipp>
+#include <pinion/base/hurried.ipp>
 #include <pinion/base/log.ipp>
 #include <pinion/base/md5.ipp>
 #include <pinion/base/near_name.ipp>
@@ -11,6 +12,7 @@
 #include <pinion/base/short_turns.ipp>
 #include <pinion/base/source_location.ipp>
 #include <pinion/base/stop_signal.ipp>
+#include <pinion/base/thread_place.ipp>
 #include <pinion/base/thread_pool.ipp>
 #include <pinion/base/turn_queue.ipp>
 #include <pinion/device/accelerator.ipp>

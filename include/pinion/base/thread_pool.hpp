@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -14,6 +15,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/loop_body.hpp>
+#include <pinion/base/thread_place.hpp>
 #include <pinion/base/turn_queue.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -41,6 +43,9 @@ class joint_work {
 // The number of threads is fixed, except for spare ones. They come when closures of some lines hold all threads for
 // long, each to attend a line that waits and of which no closure is at work; the system then shares the cores out. A
 // spare thread ends when it was not needed for a while.
+//
+// A thread that begins to compute has those that look for work leave its processor, by the set of processors that the
+// system keeps for a thread; they stay within that of the program.
 class thread_pool {
  public:
   // With 0 threads, schedule() runs each closure in the caller. At most `loop_helpers` threads help with one loop.
@@ -83,7 +88,7 @@ class thread_pool {
   // Shows work to the threads of the pool as long as it lives. Its end waits until no thread is at the work.
   class shown_work {
    public:
-    shown_work(thread_pool& pool, joint_work& mine) : shown_work(pool.works_, mine) {}
+    shown_work(thread_pool& pool, joint_work& mine) : shown_work(pool.works_, mine) { pool.make_room(); }
     shown_work(const shown_work&) = delete;
     ~shown_work() {
       if (at_) at_->close();
@@ -134,6 +139,8 @@ class thread_pool {
   static bool any_calls(slots& all);
   bool run_queued();
   void wake_for_loop();
+  // Has the threads leave the processor of the caller, which begins to compute.
+  void make_room();
 
   // Counts a thread of the pool as having no eyes for the queue.
   class at_work {
@@ -152,8 +159,10 @@ class thread_pool {
   void attend(std::list<std::thread>::iterator self);
   bool wait_for_need(std::unique_lock<std::mutex>& hold);
 
+  // Does in a thread of the pool what there is to do, until the pool ends.
+  void serve(thread_place& mine);
   // Looks for work for a time before sleeping, and lets other threads run meanwhile. Returns false where it found none.
-  bool find_work();
+  bool find_work(thread_place& mine, std::chrono::microseconds patience);
   // Sleeps until there is work. Returns false where the pool ends.
   bool sleep();
 
@@ -169,9 +178,10 @@ class thread_pool {
   std::condition_variable wake_spares_;
   std::list<std::thread> spares_, ended_spares_;
   int idle_spares_ = 0;
-  bool watched_ = false;     // does a spare wait for the threads to take something?
-  std::uint64_t taken_ = 0;  // how many closures the threads that are no spares have taken
-  bool held_ = false;        // did they take none for long? then spares do not wait
+  bool watched_ = false;              // does a spare wait for the threads to take something?
+  std::uint64_t taken_ = 0;           // how many closures the threads that are no spares have taken
+  bool held_ = false;                 // did they take none for long? then spares do not wait
+  std::vector<thread_place> places_;  // per thread
   std::vector<std::thread> threads_;
 };
 

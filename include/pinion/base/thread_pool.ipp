@@ -15,11 +15,11 @@ namespace pinion { inline namespace v0 {
 namespace detail {
 
 // How long a thread looks for work before it sleeps. A sleeping thread takes tens of microseconds to wake up, as long
-// as a piece of a small step takes, and the pieces of a step come some hundred microseconds apart. The price: a thread
-// that looks and yields is ready to run for the system, which leaves it behind one that computes on its core, though
-// another core be idle, since it moves no thread that ran within half a millisecond. Sleeping at the first yield by
-// which another thread ran was slower still, by a fifth of a step between two processes on two cores.
-inline constexpr std::chrono::microseconds patience{300};
+// as a piece of a small step takes, and the pieces of a step come some hundred microseconds apart. A thread of a pool
+// has most patience while that would have spared it its last sleep, so that it takes a share of a core where work is
+// rare. Sleeping at the first yield by which another thread ran was slower, by a fifth of a step between two processes
+// on two cores.
+inline constexpr std::chrono::microseconds patience{300}, most_patience{1000};
 
 // How long threads that take nothing from the queue are waited for, and how long a spare thread stays without need.
 inline constexpr std::chrono::milliseconds patience_with_threads{5}, stay_of_spares{1000};
@@ -27,13 +27,11 @@ inline constexpr std::chrono::milliseconds patience_with_threads{5}, stay_of_spa
 }  // namespace detail
 
 PINION_DECL thread_pool::thread_pool(int threads, int loop_helpers, int most_spares)
-    : count_(threads), loop_helpers_(loop_helpers), most_spares_(most_spares) {
-  for (int i = 0; i < threads; ++i)
-    threads_.emplace_back([this] {
-      take_short_turns();
-      while (find_work() || sleep()) {
-      }
-    });
+    : count_(threads),
+      loop_helpers_(loop_helpers),
+      most_spares_(most_spares),
+      places_(static_cast<std::size_t>(threads)) {
+  for (thread_place& place : places_) threads_.emplace_back([this, &place] { serve(place); });
 }
 
 PINION_DECL thread_pool::~thread_pool() {
@@ -86,6 +84,7 @@ PINION_DECL void thread_pool::for_each_chunk(std::int64_t chunks, loop_body body
 PINION_DECL void thread_pool::share(std::int64_t chunks, loop_body body, const cancellable_work* work) {
   loop mine(chunks, body, loop_helpers_, work);
   {
+    make_room();
     const shown_work here(loops_, mine);
     if (here.shown()) wake_for_loop();
     mine.run();
@@ -135,9 +134,12 @@ PINION_DECL bool thread_pool::slot::show(joint_work& mine) {
 
 PINION_DECL void thread_pool::slot::close() {
   open.store(nullptr);
-  constexpr int looks = 1000;  // some 100 us, most of them given to other threads
-  for (int i = 0; i < looks && inside.load() != 0; ++i)
-    if (i > 100) std::this_thread::yield();
+  // What is left takes no longer than a chunk; a caller that yields would be back behind all who look for work here.
+  using clock = std::chrono::steady_clock;
+  constexpr std::chrono::microseconds at_most{50};
+  for (const auto until = clock::now() + at_most; inside.load() != 0 && clock::now() < until;) continue;
+  constexpr int looks = 1000;  // some 100 us
+  for (int i = 0; i < looks && inside.load() != 0; ++i) std::this_thread::yield();
   for (int now; (now = inside.load()) != 0;) inside.wait(now);
 }
 
@@ -192,6 +194,11 @@ PINION_DECL void thread_pool::wake_for_loop() {
   wake_callers_.notify_all();
 }
 
+PINION_DECL void thread_pool::make_room() {
+  const int here = thread_place::here();
+  for (thread_place& place : places_) place.keep_off(here);
+}
+
 PINION_DECL void thread_pool::help_until(const std::function<bool()>& over) {
   auto until = std::chrono::steady_clock::now() + detail::patience;
   while (!over()) {
@@ -222,6 +229,7 @@ PINION_DECL bool thread_pool::run_queued() {
   at_work_.fetch_add(1);
   expect_attendance();
   hold.unlock();
+  make_room();
   next->what();
   next->what = nullptr;
   at_work_.fetch_sub(1);
@@ -230,9 +238,21 @@ PINION_DECL bool thread_pool::run_queued() {
   return true;
 }
 
-PINION_DECL bool thread_pool::find_work() {
-  const auto until = std::chrono::steady_clock::now() + detail::patience;
+PINION_DECL void thread_pool::serve(thread_place& mine) {
+  using clock = std::chrono::steady_clock;
+  take_short_turns();
+  for (auto patience = detail::patience;;) {
+    if (find_work(mine, patience)) continue;
+    const auto slept_from = clock::now();
+    if (!sleep()) return;
+    patience = clock::now() - slept_from < detail::most_patience ? detail::most_patience : detail::patience;
+  }
+}
+
+PINION_DECL bool thread_pool::find_work(thread_place& mine, std::chrono::microseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
   do {
+    mine.settle();
     if (join_in(loops_) || join_in(works_) || run_queued()) return true;
     std::this_thread::yield();
   } while (!stopping_ && std::chrono::steady_clock::now() < until);
