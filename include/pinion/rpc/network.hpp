@@ -113,6 +113,9 @@ class network {
   // Blocks the calling thread until the event is done, or until the deadline: then returns false. Not for the network's
   // thread.
   virtual bool wait(countdown& event, const std::optional<time_point>& deadline) = 0;
+  // Says that messages will follow each other, since a step begins: the network's thread then looks out for them longer
+  // before it sleeps. Thread-safe.
+  virtual void expect_more() {}
 
   void post(std::function<void()> body);
   void spawn(awaitable<void> coroutine);

@@ -35,20 +35,26 @@ class network_turn {
   // Blocks the calling thread until the event is done, or until the deadline: then returns false. Not for the network's
   // own thread.
   bool wait(countdown& event, const std::optional<time_point>& deadline);
+  // Says that events will follow each other, as wait() does too.
+  void expect_more() { expected_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   // Runs what has arrived, and returns how much that was. A handler must not throw.
   std::size_t poll() noexcept;
   void run_until_asked();
+  // Was more expected since it was asked last?
+  bool expects();
   void stand_by();
   // Runs the context until the event is done, or until there was nothing to run for a while.
   void run_for(const countdown& event, const std::optional<time_point>& deadline);
   bool is_worth_trying();
   void give_back();
 
-  // A thread polls for a while after an event, yielding, before it blocks. The network's own thread has more patience
-  // while that would have spared it its last sleep, so that it takes a small share of a core where events are rare.
-  static constexpr std::chrono::microseconds patience{150}, least_patience{30};
+  // A waiting thread polls for a while after an event, yielding, before it blocks.
+  static constexpr std::chrono::microseconds patience{150};
+  // So does the network's own thread. It has most patience while that would have spared it its last sleep and more was
+  // expected since, so that it takes a small share of a core where steps are rare, and heartbeats however frequent.
+  static constexpr std::chrono::microseconds most_patience{1000}, least_patience{30};
   // The time after which the network's own thread looks whether waiting threads still run the context.
   static constexpr std::chrono::microseconds standby{100};
   static constexpr int most_skipped = 63;
@@ -66,8 +72,11 @@ class network_turn {
   std::atomic<int> misses_{0}, skip_{0};  // waits in vain, and how many waits do not try therefore
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool wanted_back_ = false;                                 // under the lock
-  std::chrono::microseconds own_patience_ = least_patience;  // of the network's own thread
+  std::atomic<std::uint64_t> expected_{0};
+  bool wanted_back_ = false;  // under the lock
+  // These two are of the network's own thread.
+  std::chrono::microseconds own_patience_ = least_patience;
+  std::uint64_t expected_before_ = 0;
 };
 
 }}}  // namespace pinion::v0::rpc

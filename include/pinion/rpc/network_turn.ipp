@@ -34,6 +34,7 @@ PINION_DECL void network_turn::serve() {
 
 PINION_DECL bool network_turn::wait(countdown& event, const std::optional<time_point>& deadline) {
   const detail::counted_in here(waiting_);
+  expect_more();
   if (!event.done()) run_for(event, deadline);
   return event.wait(deadline);  // also where the event is done: the thread that counted it may still hold its lock
 }
@@ -57,9 +58,14 @@ PINION_DECL void network_turn::run_until_asked() {
       if (polls_.rest()) context_.run_one();
       sleeps_ = false;
       const auto slept_from = std::exchange(last, std::chrono::steady_clock::now());
-      own_patience_ = last - slept_from < patience ? patience : least_patience;
+      own_patience_ = expects() && last - slept_from < most_patience ? most_patience : least_patience;
     }
   }
+}
+
+PINION_DECL bool network_turn::expects() {
+  const auto now = expected_.load(std::memory_order_relaxed);
+  return std::exchange(expected_before_, now) != now;
 }
 
 PINION_DECL void network_turn::stand_by() {

@@ -214,6 +214,7 @@ class tcp_network final : public network {
   bool wait(countdown& event, const std::optional<time_point>& deadline) override {
     return turn_.wait(event, deadline);
   }
+  void expect_more() override { turn_.expect_more(); }
 
   std::uint64_t draw() override { return dice_(); }
 
