@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include <pinion/base/hurried.hpp>
 #include <pinion/device/pool_allocator.hpp>
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/wire/peers.hpp>
@@ -154,11 +155,11 @@ struct counting_carrier final : value_carrier {
   }
 };
 
-TEST_CASE("Q4: receivers of a light run are called where their values come, those of others by a computing thread") {
+TEST_CASE("Q4: receivers that take briefly are called where their values come, others by a computing thread") {
   counting_carrier to;
-  for (const bool light : {false, true}) {
+  for (const bool brief : {false, true}) {
     const auto meet = std::make_shared<remote_rendezvous>(run_1, worker_task(0), to);
-    if (light) meet->is_light();
+    if (brief) meet->takes_briefly();
     int got = 0;
     bool freed = false;
     meet->receive(market::key(1), [&](const outcome<handed_over>& received) {
@@ -168,8 +169,22 @@ TEST_CASE("Q4: receivers of a light run are called where their values come, thos
     meet->arrive(market::key(1), {market::value(7, 40), std::shared_ptr<void>(nullptr, [&](void*) { freed = true; })});
     CHECK(got == 7);
     CHECK(freed);
-    CHECK(to.computed == (light ? 0 : 1));
+    CHECK(to.computed == (brief ? 0 : 1));
   }
+}
+
+TEST_CASE("Q4: what a receiver puts by is done by a computing thread, which is in no hurry") {
+  counting_carrier to;
+  const auto meet = std::make_shared<remote_rendezvous>(run_1, worker_task(0), to);
+  meet->takes_briefly();
+  bool hurried_then = true;
+  meet->receive(market::key(1), [&](const outcome<handed_over>&) {
+    REQUIRE(hurried::of_this_thread());
+    hurried::of_this_thread()->put_by([&] { hurried_then = hurried::of_this_thread() != nullptr; });
+  });
+  meet->arrive(market::key(1), {market::value(7, 40), nullptr});
+  CHECK(to.computed == 1);
+  CHECK_FALSE(hurried_then);
 }
 
 TEST_CASE("V1: a second receiver of a key is refused at once, and the first is served") {

@@ -34,11 +34,11 @@ TEST_CASE("items leave their heap the lowest first, in whichever order they came
   for (int round = 0; round < 10; ++round) {
     std::shuffle(items.begin(), items.end(), bits);
     runtime::ready_items ready(links);
-    for (std::size_t i = 0; i < 100; ++i) ready.push(items[i]);
+    for (std::size_t i = 0; i < 100; ++i) ready.push(items[i], i % 3 == 0);
     std::vector<int> left;
     for (std::size_t i = 100; i < items.size(); ++i) {
       left.push_back(ready.pop());
-      ready.push(items[i]);
+      ready.push(items[i], i % 2 == 0);
     }
     CHECK(ready.top() >= 0);
     std::vector<int> tail;
@@ -49,6 +49,19 @@ TEST_CASE("items leave their heap the lowest first, in whichever order they came
     CHECK(std::adjacent_find(left.begin(), left.end()) == left.end());
     CHECK(left.size() == items.size());
   }
+}
+
+TEST_CASE("the expensive items leave their heap by themselves too, the lowest first") {
+  std::vector<runtime::ready_items::link> links(6);
+  runtime::ready_items ready(links);
+  for (const int item : {5, 2, 4, 0, 3}) ready.push(item, item % 2 == 0);
+  CHECK(ready.top() == 0);
+  std::vector<int> expensive;
+  while (ready.has_expensive()) expensive.push_back(ready.pop_expensive());
+  CHECK(expensive == std::vector{0, 2, 4});
+  CHECK(ready.pop() == 3);
+  CHECK(ready.pop() == 5);
+  CHECK(ready.empty());
 }
 
 TEST_CASE("the first place of a board is taken first, and before another only if it comes before it") {

@@ -39,6 +39,9 @@ class compiled_step {
   // Does it take no longer than handing it to another thread, beside the time for which it waits for values?
   bool is_light() const { return parts_.empty() || (parts_.size() == 1 && parts_[0]->light); }
 
+  // Do its items take the values that they wait for in some microseconds, all on the host?
+  bool takes_briefly() const;
+
   // Binds the step to lasting cells of its feeds. Returns null where not all of it can be bound.
   std::unique_ptr<bound_body> bind(std::span<const cell> feeds) const;
 

@@ -327,7 +327,9 @@ PINION_DECL exchange::entry& exchange::expected(const run_id& run) {
 
 PINION_DECL bool exchange::is_buried(const run_id& run) const {
   const auto at = buried_.find(run.session);
-  return at != buried_.end() && at->second.runs.count(run.count) > 0;
+  if (at == buried_.end() || at->second.runs.empty()) return false;
+  const auto& runs = at->second.runs;
+  return run.count <= *runs.rbegin() && runs.count(run.count) > 0;  // most come in order
 }
 
 PINION_DECL void exchange::bury(const run_id& run) {

@@ -5,9 +5,8 @@
 //      receiver is refused, and a value is fetched once, however often it is announced.
 //   2. A pushed value holds its sender's credit until it is taken or dropped.
 //   3. After abort() nothing waits and nothing is kept: later values are dropped, and later receivers get the error.
-//   4. Callbacks run without the lock; those for values from other tasks run in a thread that may compute, unless the
-//   run
-//      is light.
+//   4. Callbacks run without the lock; those for values from other tasks run in a thread that may compute, or in a
+//      hurry.
 #pragma once
 
 #include <functional>
@@ -50,11 +49,11 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
 
   const run_id& run() const { return run_; }
 
-  // Says that what receivers do with their values takes some microseconds, so that they may do it in any thread. Before
-  // the first receive().
-  void is_light() {
+  // Says that receivers take their values in some microseconds, and put by what takes longer where their thread is in a
+  // hurry, so that they may run in any. Before the first receive().
+  void takes_briefly() {
     std::lock_guard hold(mutex_);
-    light_ = true;
+    brief_ = true;
   }
 
   void send(const std::string& key, handed_over value) override;
@@ -82,7 +81,7 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
   const std::string task_;
   value_carrier& carrier_;
   mutable std::mutex mutex_;
-  bool light_ = false;
+  bool brief_ = false;
   shared_error failure_;
   std::unordered_map<std::string, handed_over> local_;
   std::map<std::string, arrival> arrived_;  // ordered, like the next two: others choose these keys

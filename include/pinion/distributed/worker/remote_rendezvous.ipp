@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <pinion/base/hurried.hpp>
 #include <pinion/distributed/worker/remote_rendezvous.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
 
@@ -60,17 +61,21 @@ PINION_DECL void remote_rendezvous::abort(const error& why) {
 
 PINION_DECL void remote_rendezvous::arrive(const std::string& key, arrival a) {
   receiver waiting;
-  bool light = false;
+  bool brief = false;
   {
     std::lock_guard hold(mutex_);
     if (failure_) return;
     waiting = take_receiver(key);
     if (!waiting) arrived_.emplace(key, std::move(a));
-    light = light_;
+    brief = brief_;
   }
   if (!waiting) return;
-  if (light) return waiting(handed_over{std::move(a.value)});
-  carrier_.compute(run_, [waiting = std::move(waiting), value = std::move(a.value)] { waiting(handed_over(value)); });
+  if (!brief) {
+    carrier_.compute(run_, [waiting = std::move(waiting), value = std::move(a.value)] { waiting(handed_over(value)); });
+    return;
+  }
+  for (auto& longer : hurried::run([&] { waiting(handed_over{std::move(a.value)}); }))
+    carrier_.compute(run_, std::move(longer));
 }
 
 PINION_DECL void remote_rendezvous::announce(const std::string& key, const std::string& by) {

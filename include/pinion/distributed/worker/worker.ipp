@@ -260,6 +260,7 @@ PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
 PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order, kept_steps::found&& what) {
   const run_step& r = order.what;
   expect_room(order, what.step->needs);
+  net_.expect_more();
   auto hook = std::make_shared<std::weak_ptr<active_run>>();
   const auto failed = [this, hook](const error& why) {
     const auto a = hook->lock();
@@ -267,7 +268,7 @@ PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order
   };
   auto meet = exchange_.begin(r.run, what.step->peers, failed,
                               std::shared_ptr<const awaited_values>(what.step, &what.step->awaited));
-  if (what.compiled->is_light()) meet->is_light();
+  if (what.compiled->takes_briefly()) meet->takes_briefly();
   auto a = std::make_shared<active_run>(std::move(meet), std::move(what), order.by);
   *hook = a;
   a->began = net_.now();

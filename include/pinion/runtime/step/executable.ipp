@@ -51,6 +51,7 @@ PINION_DECL executable::executable(partition part, graph_view g, devices::device
     join_segments(services);
     count_readers();
   }
+  mark_brief();
   light = is_light();
 }
 
@@ -67,6 +68,9 @@ PINION_DECL void executable::join_segments(task_services& services) {
 }
 
 namespace detail {
+
+// They take some microseconds, as long as it takes to hand them to another thread.
+inline constexpr double brief_operations = 4096;
 
 inline double elements_of(const pinion::node& n) {
   double sum = 0;
@@ -93,13 +97,17 @@ inline double most_operations_of(graph_view g, const executable_item& it) {
 
 }  // namespace detail
 
+PINION_DECL void executable::mark_brief() {
+  for (item& it : items)
+    it.brief = !device->stream() && detail::most_operations_of(graph, it) <= detail::brief_operations;
+}
+
 PINION_DECL bool executable::is_light() const {
   constexpr std::size_t most_items = 16;
-  constexpr double most_operations = 4096;
   if (device->stream() || items.size() > most_items) return false;
   double sum = 0;
   for (const item& it : items) sum += detail::most_operations_of(graph, it);
-  return sum <= most_operations;
+  return sum <= detail::brief_operations;
 }
 
 PINION_DECL void executable::add(const part_item& from) {

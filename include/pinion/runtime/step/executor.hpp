@@ -166,9 +166,13 @@ class executor : public std::enable_shared_from_this<executor> {
   static constexpr std::size_t most_bound = 4;  // sequences with one first item, each for other types
   bound_sequence* bound_from(int first);
 
+  // Runs the items that are ready, and those that become so. Where the thread is in a hurry it runs some brief ones,
+  // and puts the rest by.
   void process(ready_items ready);
+  static constexpr int most_in_a_hurry = 16;
 
-  // Hands all but the first expensive items to the pool, so that they run beside this thread.
+  void push(ready_items& ready, int i) const;
+  // Hands the expensive items to the pool, so that they run beside the one that this thread has taken.
   void share_expensive(ready_items& ready);
 
   void begin(int i, kernel_context& c, ready_items& ready);

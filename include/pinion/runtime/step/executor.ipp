@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <pinion/base/cancellable_work.hpp>
+#include <pinion/base/hurried.hpp>
 #include <pinion/runtime/step/executor.hpp>
 #include <pinion/runtime/step/node_event.hpp>
 
@@ -141,7 +142,7 @@ PINION_DECL void executor::start(finished done) {
   ready_items ready(m_.links);
   for (std::size_t i = 0; i < e_.items.size(); ++i) {
     m_.pending[i].store(e_.items[i].predecessors, std::memory_order_relaxed);
-    if (e_.items[i].predecessors == 0) ready.push(static_cast<int>(i));
+    if (e_.items[i].predecessors == 0) push(ready, static_cast<int>(i));
   }
   if (!e_.device->stream()) m_.values.begin_in_any_order(step_.feeds, e_.device->memory());
   if (e_.items.empty()) return finish();
@@ -168,23 +169,31 @@ PINION_DECL void executor::prepare_memory() {
 
 PINION_DECL void executor::process(ready_items ready) {
   if (ready.empty()) return;  // the run may be over, and what it refers to may be gone
+  hurried* const hurry = hurried::of_this_thread();
   kernel_context c = context();
-  while (!ready.empty()) {
+  for (int ran = 0; !ready.empty(); ++ran) {
+    if (hurry && (ran == most_in_a_hurry || !e_.items[static_cast<std::size_t>(ready.top())].brief))
+      return hurry->put_by([self = shared_from_this(), ready] { self->process(ready); });
     const int i = ready.pop();
-    share_expensive(ready);
+    if (e_.items[static_cast<std::size_t>(i)].kind != part_item::send) share_expensive(ready);  // a send takes no time
     begin(i, c, ready);
   }
 }
 
+PINION_DECL void executor::push(ready_items& ready, int i) const {
+  ready.push(i, e_.items[static_cast<std::size_t>(i)].expensive());
+}
+
 PINION_DECL void executor::share_expensive(ready_items& ready) {
-  if (!pool_ || pool_->threads() == 0 || ready.empty()) return;
-  if (!e_.items[static_cast<std::size_t>(ready.top())].expensive()) return;
-  const auto run_one = [self = shared_from_this(), other = ready.pop()] {
-    ready_items one(self->m_.links);
-    one.push(other);
-    self->process(one);
-  };
-  pool_->schedule(run_one, step_.line);
+  if (!pool_ || pool_->threads() == 0) return;
+  while (ready.has_expensive()) {
+    const auto run_one = [self = shared_from_this(), other = ready.pop_expensive()] {
+      ready_items one(self->m_.links);
+      self->push(one, other);
+      self->process(one);
+    };
+    pool_->schedule(run_one, step_.line);
+  }
 }
 
 PINION_DECL void executor::begin(int i, kernel_context& c, ready_items& ready) {
@@ -387,7 +396,7 @@ PINION_DECL void executor::go_on_behind(int i) {
 PINION_DECL void executor::complete(int i, ready_items& ready) {
   m_.pending[static_cast<std::size_t>(i)].store(-1, std::memory_order_relaxed);
   for (int next : e_.items[static_cast<std::size_t>(i)].successors)
-    if (m_.pending[static_cast<std::size_t>(next)].fetch_sub(1, std::memory_order_acq_rel) == 1) ready.push(next);
+    if (m_.pending[static_cast<std::size_t>(next)].fetch_sub(1, std::memory_order_acq_rel) == 1) push(ready, next);
   if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) finish();
 }
 

@@ -1,6 +1,7 @@
-// The items of a run that are ready, the lowest first.
+// The items of a run that are ready, the lowest first, and the expensive ones among them.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -8,8 +9,8 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// A pairing heap of items. Its links lie in the memory of the run, one for each item, so that it allocates nothing; an
-// item is in one heap at a time. Used by one thread.
+// Two pairing heaps of items, one of expensive ones. Their links lie in the memory of the run, one for each item, so
+// that they allocate nothing; an item is in one heap at a time. Used by one thread.
 class ready_items {
  public:
   static constexpr int none = -1;
@@ -19,21 +20,31 @@ class ready_items {
 
   explicit ready_items(std::span<link> links) : links_(links) {}
 
-  bool empty() const { return top_ == none; }
-  int top() const { return top_; }
-  void push(int item) {
-    at(item) = {};
-    top_ = empty() ? item : joined(top_, item);
+  bool empty() const { return others_ == none && expensive_ == none; }
+  // Requires, for these: it is not empty.
+  int top() const {
+    if (others_ == none || expensive_ == none) return std::max(others_, expensive_);
+    return std::min(others_, expensive_);
   }
-  // Requires: it is not empty.
-  int pop() {
-    const int item = top_;
-    top_ = joined_all(at(item).child);
-    return item;
+  int pop() { return pop(top() == expensive_ ? expensive_ : others_); }
+
+  bool has_expensive() const { return expensive_ != none; }
+  // Requires: there is an expensive one.
+  int pop_expensive() { return pop(expensive_); }
+
+  void push(int item, bool expensive) {
+    at(item) = {};
+    int& top = expensive ? expensive_ : others_;
+    top = top == none ? item : joined(top, item);
   }
 
  private:
   link& at(int item) { return links_[static_cast<std::size_t>(item)]; }
+  int pop(int& top) {
+    const int item = top;
+    top = joined_all(at(item).child);
+    return item;
+  }
   // The heap of two heaps.
   int joined(int a, int b) {
     if (b < a) std::swap(a, b);
@@ -63,7 +74,7 @@ class ready_items {
   }
 
   std::span<link> links_;
-  int top_ = none;
+  int others_ = none, expensive_ = none;
 };
 
 }}}  // namespace pinion::v0::runtime
