@@ -134,7 +134,7 @@ PINION_DECL bool thread_pool::slot::show(joint_work& mine) {
 
 PINION_DECL void thread_pool::slot::close() {
   open.store(nullptr);
-  // What is left takes no longer than a chunk; a caller that yields would be back behind all who look for work here.
+  // The others are in their last chunk; a caller that yields would be back behind all who look for work here.
   using clock = std::chrono::steady_clock;
   constexpr std::chrono::microseconds at_most{50};
   for (const auto until = clock::now() + at_most; inside.load() != 0 && clock::now() < until;) continue;

@@ -48,10 +48,7 @@ PINION_DECL void compiled_step::run(step_state& state) {
 }
 
 PINION_DECL bool compiled_step::takes_briefly() const {
-  const auto widens = [](const executable_item& it) { return it.kind == part_item::receive && it.narrow; };
-  return std::none_of(parts_.begin(), parts_.end(), [&](const auto& part) {
-    return part->device->stream() || std::any_of(part->items.begin(), part->items.end(), widens);
-  });
+  return std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->takes_briefly; });
 }
 
 PINION_DECL std::unique_ptr<bound_body> compiled_step::bind(std::span<const cell> feeds) const {

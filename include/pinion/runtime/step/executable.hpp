@@ -30,6 +30,7 @@ struct executable {
   std::vector<int> readers;      // per slot: number of inputs that read it
   std::vector<int> last_reader;  // per slot: the last item that reads it, in order; -1: there is none
   bool waits = false;            // does any item receive or block?
+  bool takes_briefly = false;    // do all items take values from elsewhere in some microseconds?
   bool light = false;            // do all items take some microseconds, beside the waiting?
   std::vector<int> fed;          // the feeds of its items
   const std::unique_ptr<arena_use> arenas = std::make_unique<arena_use>();

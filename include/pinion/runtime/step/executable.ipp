@@ -34,7 +34,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL executable::executable(partition part, graph_view g, devices::device& on, task_services& services,
                                    const std::shared_ptr<body_compiler>& bodies, const kernel_source& kernels)
-    : device(&on), graph(g) {
+    : device(&on), graph(g), takes_briefly(!on.stream()) {
   for (part_item& from : part.items) {
     cancellable_work::check();
     add(from);
@@ -44,6 +44,7 @@ PINION_DECL executable::executable(partition part, graph_view g, devices::device
     it.may_bind = it.kernel && it.kernel->may_bind();
     it.may_stop = from.kind == part_item::compute && detail::writes_nothing(*it.node);
     waits |= it.blocking;
+    takes_briefly &= it.kind != part_item::receive || !it.narrow;
   }
   count_readers();
   if (on.kernels() == devices::kernel_code::cuda) {
