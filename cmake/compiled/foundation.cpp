@@ -1,6 +1,7 @@
 // The part of pinion::compiled that holds the bodies of base, spec, tensor, scalar and device.
 #include <pinion/base/cancellable_work.ipp>
 #include <pinion/base/cancellation.ipp>
+#include <pinion/base/countdown.ipp>
 #include <pinion/base/error.ipp>
 #include <pinion/base/heap.ipp>
 #include <pinion/base/host_memory.ipp>

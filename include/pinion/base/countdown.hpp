@@ -3,44 +3,51 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
-#include <thread>
+
+#include <pinion/base/config.hpp>
 
 namespace pinion { inline namespace v0 {
 
 using time_point = std::chrono::steady_clock::time_point;
 
-// A counter that goes down to zero once. Thread-safe. A wait spins for a short time and then sleeps: steps and replies
-// are short, and a sleeping thread takes tens of microseconds to wake up.
+// A counter that goes down to zero once. Thread-safe; the waiter may destroy it as soon as wait() returns, though the
+// thread that counted the last event may still be in count_down(). A wait spins for a short time and then sleeps: steps
+// and replies are short, and a sleeping thread takes tens of microseconds to wake up.
 class countdown {
  public:
-  explicit countdown(int n = 1) : left_(n) {}
+  explicit countdown(int n = 1) : word_(n * one) {}
   countdown(const countdown&) = delete;
 
-  // Counts one event. It holds the lock, so that the waiter may destroy the counter as soon as wait() returns.
+  // Counts one event.
   void count_down() {
-    std::lock_guard hold(mutex_);
-    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) zero_.notify_all();
+    const int before = word_.fetch_sub(one, std::memory_order_acq_rel);
+    if (before == (one | asleep)) wake(&word_);
   }
   // True once the counter is zero.
-  bool done() const { return left_.load(std::memory_order_acquire) <= 0; }
+  bool done() const { return is_zero(word_.load(std::memory_order_acquire)); }
 
   // Waits for zero. Returns false if the deadline came first; without a deadline it waits without a limit.
-  bool wait(const std::optional<time_point>& deadline = {}) {
-    const auto spun = std::chrono::steady_clock::now() + std::chrono::microseconds(30);
-    while (!done() && std::chrono::steady_clock::now() < spun) std::this_thread::yield();
-    std::unique_lock hold(mutex_);
-    const auto is_zero = [this] { return done(); };
-    if (!deadline) zero_.wait(hold, is_zero);
-    return !deadline || zero_.wait_until(hold, *deadline, is_zero);
-  }
+  bool wait(const std::optional<time_point>& deadline = {});
 
  private:
-  std::mutex mutex_;
-  std::condition_variable zero_;
-  std::atomic<int> left_;
+  // The word of which the system is asked to wake who waits for it: the count, and whether somebody sleeps. One word
+  // holds both, since the counter may be gone once it is zero. A lock would be in the way of the woken: it is held
+  // while they are woken.
+  using word = std::atomic<int>;
+  static constexpr int one = 2, asleep = 1;
+  static bool is_zero(int value) { return value < one; }
+
+  // The word may be gone: only its address is used.
+  static void wake(const word* where);
+  // Sleeps while the word has this value, or until the deadline. Returns false where that has come.
+  static bool sleep(const word& where, int value, const std::optional<time_point>& deadline);
+
+  word word_;
 };
 
 }}  // namespace pinion::v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/base/countdown.ipp>
+#endif

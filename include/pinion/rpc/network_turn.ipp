@@ -36,7 +36,7 @@ PINION_DECL bool network_turn::wait(countdown& event, const std::optional<time_p
   const detail::counted_in here(waiting_);
   expect_more();
   if (!event.done()) run_for(event, deadline);
-  return event.wait(deadline);  // also where the event is done: the thread that counted it may still hold its lock
+  return event.wait(deadline);
 }
 
 PINION_DECL std::size_t network_turn::poll() noexcept {
