@@ -185,6 +185,8 @@ class connection : public std::enable_shared_from_this<connection> {
   awaitable<void> read_payload(arriving& a, std::uint64_t bytes);
   // Copies a payload that the peer has lent to where it belongs, but for what stays in place.
   awaitable<void> take_payload(arriving& a, std::shared_ptr<std::byte> lent);
+  // Is that payload where it belongs already? Then it has arrived.
+  bool stays_in_place(arriving& a, const std::byte* lent);
   awaitable<void> read_piece(const frame_header& h);
   // The payload that a message says it has in shared memory. Throws data_loss where there is none.
   std::shared_ptr<std::byte> borrow(const frame_header& h) const;
@@ -200,6 +202,12 @@ class connection : public std::enable_shared_from_this<connection> {
   // a large one is read in place.
   awaitable<void> fill(std::span<std::byte> into);
   awaitable<void> refill();
+  // From what has come already, since most messages come with others, and a coroutine for each of their parts would
+  // take longer than to read them. Returns false where that is not all.
+  bool fill_now(std::span<std::byte> into);
+  // Requires, for these: so much has come.
+  void take_unread(std::span<std::byte> into);
+  std::string take_control(std::size_t bytes);
   awaitable<void> skip(std::uint64_t bytes);
   void heard(std::size_t n);
 

@@ -170,12 +170,17 @@ PINION_DECL awaitable<void> connection::read([[maybe_unused]] std::shared_ptr<co
 }
 
 PINION_DECL awaitable<void> connection::read_frame() {
-  const frame_header h = co_await read_header();
+  frame_header h;
+  if (!fill_now(std::as_writable_bytes(std::span(&h, 1)))) h = co_await read_header();
   refusing_ = true;
   check(h, limits_);
   refusing_ = false;
   if (h.kind == frame_kind::piece) co_return co_await read_piece(h);
-  outcome<std::string> control = co_await read_control(h.control);
+  outcome<std::string> control = std::string();
+  if (h.control <= unread_.size())
+    control = take_control(static_cast<std::size_t>(h.control));
+  else
+    control = co_await read_control(h.control);
   refusing_ = true;
   arriving& a = place_of(h);
   const auto lent = h.shared ? borrow(h) : nullptr;
@@ -184,13 +189,22 @@ PINION_DECL awaitable<void> connection::read_frame() {
   else
     refuse(h, *control.failure());
   refusing_ = false;
-  if (lent)
-    co_await take_payload(a, lent);
-  else if (h.slot != 0)
+  if (lent) {
+    if (!stays_in_place(a, lent.get())) co_await take_payload(a, lent);
+  } else if (h.slot != 0) {
     co_return;
-  else
+  } else if (h.payload > 0) {
     co_await read_payload(a, h.payload);
+  }
   deliver(a, 0);
+}
+
+PINION_DECL bool connection::stays_in_place(arriving& a, const std::byte* lent) {
+  if (!a.message || a.message->rest()) return false;
+  const auto rooms = a.message->rooms();
+  if (rooms.size() != 1 || rooms[0].data() != lent) return false;
+  traffic::add(traffic_->bytes_received, std::exchange(a.left, 0));
+  return true;
 }
 
 PINION_DECL std::shared_ptr<std::byte> connection::borrow(const frame_header& h) const {
@@ -311,12 +325,28 @@ PINION_DECL void connection::refuse(const frame_header& h, const error& why) {
   responder(weak_from_this(), h.id).fail(why);
 }
 
+PINION_DECL void connection::take_unread(std::span<std::byte> into) {
+  std::memcpy(into.data(), unread_.data(), into.size());
+  unread_ = unread_.subspan(into.size());
+}
+
+PINION_DECL bool connection::fill_now(std::span<std::byte> into) {
+  if (into.size() > unread_.size()) return false;
+  take_unread(into);
+  return true;
+}
+
+PINION_DECL std::string connection::take_control(std::size_t bytes) {
+  std::string control(reinterpret_cast<const char*>(unread_.data()), bytes);
+  unread_ = unread_.subspan(bytes);
+  return control;
+}
+
 PINION_DECL awaitable<void> connection::fill(std::span<std::byte> into) {
   while (!into.empty()) {
     if (!unread_.empty()) {
       const std::size_t n = std::min(unread_.size(), into.size());
-      std::memcpy(into.data(), unread_.data(), n);
-      unread_ = unread_.subspan(n);
+      take_unread(into.first(n));
       into = into.subspan(n);
     } else if (into.size() >= network::inbox_size) {
       net_.give_back(std::move(inbox_));

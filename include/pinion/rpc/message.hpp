@@ -1,6 +1,7 @@
 // An outgoing message: the archive of its values, and references to bytes that are sent as they are.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,9 @@ struct message {
 
 template <class M>
 message encode(const M& value) {
+  constexpr std::size_t of_most = 256;  // bytes of control: text that grows is copied again and again
   writer out;
+  out.control.reserve(of_most);
   out(value);
   return {std::move(out.control), std::move(out.parts)};
 }

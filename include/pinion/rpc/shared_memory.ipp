@@ -107,16 +107,18 @@ PINION_DECL shared_memory::place shared_memory::find_place(std::uint64_t bytes) 
   std::lock_guard hold(mutex_);
   is_busy_ = true;
   is_trimmed_ = false;
-  if (on_loan_ > 0) take_back_all(back);
-  // The first room that is large enough: low pages were used before, and need not be found by the system.
+  // The first room that is large enough: low pages were used before, and need not be found by the system. Beyond it all
+  // are looked at while some are on loan, since their owners wait for their memory.
   std::size_t first = 0;
-  for (auto at = in_use_.begin(); at != in_use_.end() && at->first - first < count;) {
+  bool fits = false;
+  for (auto at = in_use_.begin(); at != in_use_.end() && (!fits || on_loan_ > 0);) {
     if (is_back(at->first)) {
       at = take_back(at, back);
-    } else {
-      first = at->first + at->second.count;
-      ++at;
+      continue;
     }
+    fits = fits || at->first - first >= count;
+    if (!fits) first = at->first + at->second.count;
+    ++at;
   }
   if (first + count > pages) return {};
   flag(mine_, first).store(0, std::memory_order_relaxed);
