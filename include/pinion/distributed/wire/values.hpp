@@ -60,6 +60,8 @@ namespace distributed {
 // Read what describes an any_tensor, and what that begins with.
 void load(rpc::reader& a, described_value& v);
 void load(rpc::reader& a, value_outline& v);
+// Reads the rest of what describes a value, behind its beginning.
+described_value load_rest(rpc::reader& a, const value_outline& of);
 }  // namespace distributed
 
 void save(rpc::writer& a, const device_spec& spec);

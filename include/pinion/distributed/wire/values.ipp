@@ -135,15 +135,21 @@ PINION_DECL std::uint64_t value_outline::bytes() const {
 }
 
 PINION_DECL void load(rpc::reader& a, described_value& v) {
-  v = {};
-  load(a, static_cast<value_outline&>(v));
-  if (!v.there) return;
+  value_outline outline;
+  load(a, outline);
+  v = load_rest(a, outline);
+}
+
+PINION_DECL described_value load_rest(rpc::reader& a, const value_outline& of) {
+  described_value v{of};
+  if (!v.there) return v;
   if (v.dtype == dtype::string)
     v.text = pinion::detail::load_text(a, v.shape);
   else if (sent_as_bytes.has(v.dtype))
     a.claim(v.bytes()), a.spend(v.bytes() + memory_of_tensor);
   else
     rpc::reader::refuse("a message holds a tensor of " + std::string(to_string(v.dtype)) + ", which is not sent");
+  return v;
 }
 
 PINION_DECL any_tensor described_value::make(rpc::payload_rooms& rooms) {

@@ -24,7 +24,6 @@
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -156,11 +155,11 @@ class exchange final : public value_carrier {
     std::atomic<std::uint64_t> held_{0}, due_{0};
   };
 
-  // Reads the value in a message, which begins so, for a run: long strings in a thread that may compute, and any other
-  // value on arrival.
+  // Reads the value in a message, of which the outline was read, for a run: long strings in a thread that may compute,
+  // and any other value on arrival.
   template <template <class> class Of>
-  std::unique_ptr<rpc::incoming> receive_value(const rpc::envelope& e, const Of<value_outline>& outline,
-                                               const run_id& run, fetched done);
+  std::unique_ptr<rpc::incoming> receive_value(const rpc::envelope& e, rpc::reader& in,
+                                               const Of<value_outline>& outline, const run_id& run, fetched done);
   // Takes a value that waits here to be pulled; an empty one if it is not there.
   any_tensor take_offer(const run_id& run, const std::string& key);
   // The rendezvous of runs that were spoilt: their values are freed without the lock.
@@ -219,8 +218,8 @@ class exchange final : public value_carrier {
   mutable std::mutex mutex_;
   std::map<run_id, entry> runs_;
   offers offers_;
-  std::map<std::string, std::uint64_t> in_flight_;
-  std::unordered_set<std::string> watched_;
+  std::map<std::string, std::uint64_t, std::less<>> in_flight_;
+  std::set<std::string, std::less<>> watched_;
   std::unordered_map<std::uint64_t, std::shared_ptr<account>> accounts_;  // by channel
   std::map<std::string, std::map<std::uint64_t, time_point>> ways_in_;    // since when tasks have their channels
   std::map<session_id, graves> buried_;

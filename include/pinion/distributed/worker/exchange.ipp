@@ -181,8 +181,9 @@ PINION_DECL time_point exchange::sends_since(const std::string& peer) const {
 PINION_DECL std::shared_ptr<rpc::channel> exchange::way_to(std::string_view task) {
   auto way = peers_.way_to(task);
   std::lock_guard hold(mutex_);
-  if (watched_.insert(std::string(task)).second)
-    way->observe([this, task = std::string(task)](const error& why) { lost(task, why); });
+  if (watched_.find(task) != watched_.end()) return way;
+  watched_.emplace(task);
+  way->observe([this, task = std::string(task)](const error& why) { lost(task, why); });
   return way;
 }
 
@@ -195,7 +196,9 @@ PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std:
   {
     std::lock_guard hold(mutex_);
     if (is_buried(run)) return;  // it was cancelled while this value was made, and nobody would pull it
-    auto& on_the_way = in_flight_[std::string(to_task)];
+    auto found = in_flight_.find(to_task);
+    if (found == in_flight_.end()) found = in_flight_.emplace(to_task, 0).first;
+    auto& on_the_way = found->second;
     push = on_the_way + bytes <= options_.credit;
     if (push)
       on_the_way += bytes;
@@ -219,7 +222,7 @@ PINION_DECL void exchange::fetch(const run_id& run, const std::string& key, std:
     const auto found = outcome_of([&] {
       if (all) expect_one_of(*all, key, outline.value);
     });
-    if (found) return receive_value(e, outline, run, done);
+    if (found) return receive_value(e, in, outline, run, done);
     done(found.failure());
     return nullptr;
   };
@@ -228,18 +231,20 @@ PINION_DECL void exchange::fetch(const run_id& run, const std::string& key, std:
 }
 
 template <template <class> class Of>
-std::unique_ptr<rpc::incoming> exchange::receive_value(const rpc::envelope& e, const Of<value_outline>& outline,
-                                                       const run_id& run, fetched done) {
+std::unique_ptr<rpc::incoming> exchange::receive_value(const rpc::envelope& e, rpc::reader& in,
+                                                       const Of<value_outline>& outline, const run_id& run,
+                                                       fetched done) {
   if (outline.value.dtype == dtype::string && e.control.size() > rpc::long_control)
     return rpc::receive_sealed<Of<any_tensor>>(e, [this, run, done](rpc::sealed<Of<any_tensor>>&& mail) {
       compute(run, [done, mail = std::make_shared<rpc::sealed<Of<any_tensor>>>(std::move(mail))] {
         done(outcome_of([&] { return mail->open().value; }));
       });
     });
-  auto head = rpc::read_head<Of<described_value>>(e);
+  described_value described = load_rest(in, outline.value);
+  in.finish();
   rpc::payload_rooms rooms(e.lent);
-  any_tensor value = head.value.make(rooms);
-  return rpc::welcome_in(std::move(value), std::move(rooms), done);
+  any_tensor value = described.make(rooms);
+  return rpc::welcome_in(std::move(value), std::move(rooms), std::move(done));
 }
 
 PINION_DECL error exchange::too_much_offered(std::string_view to_task) const {
@@ -264,7 +269,7 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope&
   of_peer->hold(bytes);
   std::shared_ptr<void> credit(nullptr, [of_peer, bytes](void*) { of_peer->release(bytes); });
   if (!meet) return nullptr;  // its bytes are passed over
-  return receive_value(e, outline, outline.run,
+  return receive_value(e, in, outline, outline.run,
                        [meet, key = std::move(outline.key), credit](outcome<any_tensor>&& value) {
                          value ? meet->arrive(key, {std::move(value).value(), credit}) : meet->abort(*value.failure());
                        });
@@ -402,8 +407,8 @@ PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& r
   outcome<> expects;
   {
     std::lock_guard hold(mutex_);
-    if (is_buried(run)) return nullptr;
     const auto known = runs_.find(run);
+    if (known == runs_.end() && is_buried(run)) return nullptr;
     if (known == runs_.end() || !known->second.begun) {
       if (task_of_device(runtime::source_of(key)) != from->name) return nullptr;  // it has no such value
       expects = outcome_of([&] {
@@ -467,6 +472,10 @@ PINION_DECL void exchange::expect_of_cluster(const rpc::guest& from) const {
 }
 
 PINION_DECL std::shared_ptr<exchange::account> exchange::account_of(const rpc::guest_ref& from) {
+  {
+    std::lock_guard hold(mutex_);
+    if (const auto known = accounts_.find(from->channel); known != accounts_.end()) return known->second;
+  }
   expect_of_cluster(*from);
   auto back = peers_.way_to(from->name);
   std::lock_guard hold(mutex_);
