@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -196,7 +198,7 @@ class early_listener {
     const int again = 1;
     ::setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
     if (::bind(socket_, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 || ::listen(socket_, 8) != 0)
-      throw std::runtime_error("cannot listen at " + address);
+      throw std::runtime_error("cannot listen at " + address + ": " + std::strerror(errno));
   }
   early_listener(const early_listener&) = delete;
   ~early_listener() { leave(); }

@@ -21,10 +21,10 @@ std::size_t size_of(const void* image) {
 
 // A file that the opened object outlives.
 std::shared_ptr<void> open(const void* image) {
+  const std::size_t size = size_of(image);
   char path[] = "/tmp/pinion_fake_cuda_XXXXXX";
   const int file = mkstemp(path);
   if (file < 0) throw std::runtime_error("there is no room for a shared object in /tmp");
-  const std::size_t size = size_of(image);
   const bool is_written = write(file, image, size) == static_cast<ssize_t>(size);
   close(file);
   void* const object = is_written ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;

@@ -102,11 +102,10 @@ PINION_DECL void monitored_training_session::abandon() {
 
 PINION_DECL void monitored_training_session::say_stopped() const {
   if (!signals_.asked()) return;
+  const std::string stopped = std::string(signals_.name()) + ": training has stopped";
+  if (!o_.is_chief) return say(stopped);  // the checkpoints are the chief's
   const std::string saved = o_.checkpoint_dir.empty() ? "" : latest_checkpoint(o_.checkpoint_dir);
-  say(fmt::format("{}: training has stopped; {}", signals_.name(),
-                  !o_.is_chief    ? "its chief saves"
-                  : saved.empty() ? "there is no checkpoint"
-                                  : "the last checkpoint is " + saved));
+  say(stopped + (saved.empty() ? "; there is no checkpoint" : "; the last checkpoint is " + saved));
 }
 
 PINION_DECL void monitored_training_session::unfinalize() const {
