@@ -32,6 +32,7 @@
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/wire/values.hpp>
 #include <pinion/distributed/worker/awaited_values.hpp>
+#include <pinion/distributed/worker/credit_account.hpp>
 #include <pinion/distributed/worker/early_values.hpp>
 #include <pinion/distributed/worker/offers.hpp>
 #include <pinion/distributed/worker/remote_rendezvous.hpp>
@@ -141,20 +142,6 @@ class exchange final : public value_carrier {
     time_point last{};  // when it got the last
   };
 
-  // The bytes that one peer has pushed and this task has not yet taken. Credit is returned in portions.
-  class account {
-   public:
-    account(std::shared_ptr<rpc::channel> back, std::uint64_t portion) : back_(std::move(back)), portion_(portion) {}
-    std::uint64_t held() const { return held_.load(std::memory_order_relaxed); }
-    void hold(std::uint64_t bytes) { held_.fetch_add(bytes, std::memory_order_relaxed); }
-    void release(std::uint64_t bytes);
-
-   private:
-    const std::shared_ptr<rpc::channel> back_;
-    const std::uint64_t portion_;
-    std::atomic<std::uint64_t> held_{0}, due_{0};
-  };
-
   // Reads the value in a message, of which the outline was read, for a run: long strings in a thread that may compute,
   // and any other value on arrival.
   template <template <class> class Of>
@@ -207,7 +194,7 @@ class exchange final : public value_carrier {
   // Since when a peer has a channel to this task; time_point::max() if it has none. Requires: the lock is held.
   time_point sends_since(const std::string& peer) const;
   void expect_of_cluster(const rpc::guest& from) const;
-  std::shared_ptr<account> account_of(const rpc::guest_ref& from);
+  std::shared_ptr<credit_account> account_of(const rpc::guest_ref& from);
 
   rpc::network& net_;
   const std::string task_;
@@ -220,8 +207,8 @@ class exchange final : public value_carrier {
   offers offers_;
   std::map<std::string, std::uint64_t, std::less<>> in_flight_;
   std::set<std::string, std::less<>> watched_;
-  std::unordered_map<std::uint64_t, std::shared_ptr<account>> accounts_;  // by channel
-  std::map<std::string, std::map<std::uint64_t, time_point>> ways_in_;    // since when tasks have their channels
+  std::unordered_map<std::uint64_t, std::shared_ptr<credit_account>> accounts_;  // by channel
+  std::map<std::string, std::map<std::uint64_t, time_point>> ways_in_;           // since when tasks have their channels
   std::map<session_id, graves> buried_;
   std::map<std::string, int> channels_;  // of each sender
   early_values early_;

@@ -313,14 +313,6 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::credited(const rpc::envelop
   });
 }
 
-PINION_DECL void exchange::account::release(std::uint64_t bytes) {
-  held_.fetch_sub(bytes, std::memory_order_relaxed);
-  const auto due = due_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  if (due < portion_ || !back_->up()) return;
-  const auto all = due_.exchange(0, std::memory_order_relaxed);
-  if (all > 0) back_->notify(rpc::lane::data, return_credit::method, rpc::encode(return_credit{all}));
-}
-
 PINION_DECL exchange::entry& exchange::expected(const run_id& run) {
   auto& r = runs_[run];
   if (!r.meet) {
@@ -471,7 +463,7 @@ PINION_DECL void exchange::expect_of_cluster(const rpc::guest& from) const {
     throw error(errc::permission_denied, "values come from other tasks of the cluster only");
 }
 
-PINION_DECL std::shared_ptr<exchange::account> exchange::account_of(const rpc::guest_ref& from) {
+PINION_DECL std::shared_ptr<credit_account> exchange::account_of(const rpc::guest_ref& from) {
   {
     std::lock_guard hold(mutex_);
     if (const auto known = accounts_.find(from->channel); known != accounts_.end()) return known->second;
@@ -480,7 +472,8 @@ PINION_DECL std::shared_ptr<exchange::account> exchange::account_of(const rpc::g
   auto back = peers_.way_to(from->name);
   std::lock_guard hold(mutex_);
   auto& found = accounts_[from->channel];
-  if (!found) found = std::make_shared<account>(std::move(back), std::max<std::uint64_t>(options_.credit / 4, 1));
+  if (!found)
+    found = std::make_shared<credit_account>(std::move(back), std::max<std::uint64_t>(options_.credit / 4, 1));
   return found;
 }
 
