@@ -1,10 +1,13 @@
 // What a session of a cluster says when it cannot: the culprit is named as in one process, and its task with it.
 #include <distributed/real_cluster.hpp>
 
+#include <pinion/base/said_wait.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
 #include <support/tensor_text.hpp>
+#include <support/told_lines.hpp>
 
 namespace {
 
@@ -192,6 +195,42 @@ TEST_CASE(
                                Catch::Contains("): it answers, and 1.") &&
                                Catch::Contains(" s after the beginning it was in '") &&
                                Catch::Contains("dequeue' (Queue"));
+}
+
+TEST_CASE("R9: a step without a limit says for whom it waits, whether that task answers, and where it is") {
+  auto& cluster = two_and_two::of(where::same_process);  // whose log this test reads
+  fresh f;
+  const device on{"/job:ps/task:1"};
+  fifo_queue<int> queue{{.capacity = 1, .shapes = {{}}, .name = "long_empty"}};
+  const auto takes = operation(queue.dequeue());
+  session sess{toward(cluster.target("worker", 0))};
+  auto& interval = of_this_process<detail::said_waits>().interval;
+  interval = 1600ms;  // it asks the others a second and a half before it speaks
+  const told_lines told;
+  std::thread runner([&] { CHECK(caught([&] { sess.run(takes); }).code() == errc::cancelled); });
+  std::string line;
+  while (line.find("has run a step for ") == std::string::npos) line = told.next();
+  interval = 10s;
+  sess.close();
+  runner.join();
+  CHECK_THAT(
+      line,
+      Catch::StartsWith("pinion: " + name_of("worker", 0) + " has run a step for ") &&
+          Catch::Contains(" s, and waits: " + name_of("ps", 1) + " has not ended its part (running, last heard ") &&
+          Catch::Contains("): it answers, and ") && Catch::Contains(" s after the beginning it was in 'long_empty"));
+}
+
+TEST_CASE("R9: a step whose own part does not end says in which nodes that is") {
+  auto& cluster = any_cluster();
+  fresh f;
+  const device on{"/job:worker/task:0"};
+  fifo_queue<int> queue{{.capacity = 1, .shapes = {{}}, .name = "own_empty"}};
+  auto options = toward(cluster.target("worker", 0));
+  options.operation_timeout = 100ms;
+  session sess{options};
+  const auto e = caught([&] { sess.run(operation(queue.dequeue())); });
+  CHECK(e.code() == errc::deadline_exceeded);
+  CHECK_THAT(e.sentence(), Catch::Contains(": its own part is in 'own_empty"));
 }
 
 // ---- whom a session waits for

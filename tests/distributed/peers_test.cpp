@@ -44,10 +44,10 @@ TEST_CASE("a task that tells where it is reached joins the others of its job, an
   distributed::peers all(*w.worker, {{"ps", {ps_at}}, {"worker", {{0, "worker:1"}, {10, "other:1"}}}},
                          {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
   const std::string third = "/job:worker/replica:0/task:3", tenth = "/job:worker/replica:0/task:10";
-  all.learn(third, "far:1");
-  all.learn("/job:nobody/replica:0/task:0", "far:2");
-  all.learn("no task", "far:3");
-  all.learn("/job:worker/replica:0/task:3/device:CPU:0", "far:4");
+  CHECK(all.learn(third, "far:1", 1));
+  CHECK(all.learn("/job:nobody/replica:0/task:0", "far:2", 1));
+  CHECK(all.learn("no task", "far:3", 1));
+  CHECK(all.learn("/job:worker/replica:0/task:3/device:CPU:0", "far:4", 1));
   CHECK(all.names() == std::vector<std::string>{ps_name, "/job:worker/replica:0/task:0", third, tenth});
   CHECK(all.address(third) == "far:1");
   for (const std::string& task : {third, tenth}) all.forget(task);
@@ -56,16 +56,33 @@ TEST_CASE("a task that tells where it is reached joins the others of its job, an
   CHECK(all.names().size() == 3);
 }
 
+TEST_CASE("of two that call themselves the same task, the one that began later is believed where it is reached") {
+  echo_world w;
+  distributed::peers all(*w.worker, {{"ps", {ps_at}}, {"worker", {"worker:1"}}},
+                         {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
+  const std::string third = "/job:worker/replica:0/task:3";
+  for (const std::string& task : {ps_name, third}) {
+    CHECK(all.learn(task, "second:1", 20));
+    CHECK_FALSE(all.learn(task, "first:1", 10));
+    CHECK(all.address(task) == "second:1");
+    CHECK(all.learn(task, "second:2", 20));
+    CHECK(all.learn(task, "third:1", 30));
+    CHECK(all.address(task) == "third:1");
+  }
+  all.forget(third);
+  CHECK(all.learn(third, "first:1", 10));
+}
+
 TEST_CASE("a task that says that it is reached elsewhere is left where it is until the channel to it is down") {
   echo_world w;
   distributed::peers all(*w.worker, {{"ps", {ps_at}}},
                          {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
   const auto way = all.way_to(ps_name);
-  all.learn(ps_name, "nowhere:1");
+  CHECK(all.learn(ps_name, "nowhere:1", 1));
   CHECK(way->address() == "nowhere:1");
-  all.learn(ps_name, ps_at);
+  CHECK(all.learn(ps_name, ps_at, 1));
   CHECK(w.connect(*way) == "");
-  all.learn(ps_name, "elsewhere:1");
+  CHECK(all.learn(ps_name, "elsewhere:1", 1));
   CHECK(way->address() == ps_at);
   w.world.freeze("ps");
   w.world.run_for(3s);

@@ -66,8 +66,8 @@ struct welcome {
   }
 };
 
-// A task or client as others know it, and what it shows them. An incarnation is one life of the process, a random
-// number other than 0.
+// A task or client as others know it, and what it shows them. An incarnation is one life of the process, a number other
+// than 0: that of a task grows from life to life.
 struct identity {
   std::string name;
   std::uint64_t incarnation = 0;

@@ -15,6 +15,10 @@ inline constexpr std::size_t nonce_size = 16;
 // Returns a random number other than 0. Throws internal if the system gives none, as nonce() does.
 std::uint64_t random_number();
 
+// Returns a number for this life of a process, other than 0: that of a later life is larger, by the clocks of the
+// hosts, and those that begin in the same millisecond differ by a random part.
+std::uint64_t new_incarnation();
+
 // Returns random bytes that are used once.
 std::string nonce();
 

@@ -4,6 +4,8 @@
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 
+#include <chrono>
+
 #include <pinion/base/error.hpp>
 #include <pinion/rpc/security.hpp>
 
@@ -20,6 +22,13 @@ PINION_DECL std::uint64_t random_number() {
   std::uint64_t n = 0;
   while (n == 0) detail::fill_with_random(&n, sizeof n);
   return n;
+}
+
+PINION_DECL std::uint64_t new_incarnation() {
+  constexpr int random_bits = 22;  // the rest holds the milliseconds of 139 years
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  const auto ms = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
+  return ms << random_bits | random_number() >> (64 - random_bits) | 1;
 }
 
 PINION_DECL std::string nonce() {

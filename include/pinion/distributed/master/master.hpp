@@ -29,6 +29,8 @@ class master {
   // These two ignore a session that is not there.
   void cancel_steps(std::uint64_t handle, const error& why);
   void end_turns(std::uint64_t handle, std::uint64_t run);
+  // Has the longest run of each session say for whom it waits, if it is time to. To be called each second or so.
+  void say_long_runs();
   // Tells of the sessions, the oldest first.
   std::vector<session_report> sessions() const;
   // Counts the steps of all sessions so far.
@@ -51,6 +53,7 @@ class master {
  private:
   void expect_running() const;
   std::shared_ptr<master_session> find_or_null(std::uint64_t handle) const;
+  std::map<std::uint64_t, std::shared_ptr<master_session>> open_now() const;
   // Throws unless there is room for one more session of a client in another process. Requires: the lock is held.
   void expect_room(std::uint64_t client) const;
   error unknown() const;

@@ -63,14 +63,18 @@ PINION_DECL void master::end_turns(std::uint64_t handle, std::uint64_t run) {
   if (const auto s = find_or_null(handle)) s->end_turns(run);
 }
 
+PINION_DECL std::map<std::uint64_t, std::shared_ptr<master_session>> master::open_now() const {
+  std::lock_guard hold(mutex_);
+  return sessions_;
+}
+
+PINION_DECL void master::say_long_runs() {
+  for (const auto& [handle, s] : open_now()) s->say_long_runs();
+}
+
 PINION_DECL std::vector<session_report> master::sessions() const {
-  std::map<std::uint64_t, std::shared_ptr<master_session>> open;
-  {
-    std::lock_guard hold(mutex_);
-    open = sessions_;
-  }
   std::vector<session_report> all;
-  for (const auto& [handle, s] : open) all.push_back(s->report());
+  for (const auto& [handle, s] : open_now()) all.push_back(s->report());
   std::sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.number < y.number; });
   return all;
 }

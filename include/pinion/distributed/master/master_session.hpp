@@ -92,6 +92,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // Returns notices for the session's users about the state it uses. Each is returned once.
   std::vector<std::string> take_notices();
 
+  // Has its longest run say for whom it waits, if it is time to. To be called each second or so.
+  void say_long_runs();
   void cancel_steps(const error& why);
   // Cancels its runs and forgets the session on every task. Shared state stays.
   void close(const error& why);
@@ -169,6 +171,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::shared_ptr<session_run> enter(std::uint64_t run, const std::shared_ptr<const session_step>& step,
                                      const run_ended& done);
   std::shared_ptr<session_step> find(std::uint64_t number) const;
+  std::map<std::uint64_t, std::shared_ptr<session_run>> under_way() const;
   template <class Value>
   static void check_feeds(const session_step& s, std::span<const Value> feeds);
   session_id name() const { return {s_.name, s_.incarnation, handle_}; }

@@ -238,14 +238,19 @@ PINION_DECL std::vector<std::string> master_session::take_notices() {
   return std::exchange(notices_, {});
 }
 
+PINION_DECL std::map<std::uint64_t, std::shared_ptr<session_run>> master_session::under_way() const {
+  std::lock_guard hold(mutex_);
+  return running_;
+}
+
+PINION_DECL void master_session::say_long_runs() {
+  for (const auto& [number, r] : under_way())
+    if (r->say_if_long(s_.net.now())) return;
+}
+
 PINION_DECL void master_session::cancel_steps(const error& why) {
   cancellations_.add(why);
-  std::map<std::uint64_t, std::shared_ptr<session_run>> running;
-  {
-    std::lock_guard hold(mutex_);
-    running = running_;
-  }
-  for (const auto& [number, r] : running) r->fail(why);
+  for (const auto& [number, r] : under_way()) r->fail(why);
 }
 
 PINION_DECL void master_session::close(const error& why) {

@@ -4,7 +4,10 @@
 //   1. A run ends once: with its fetches when every task has ended its part, or with the first failure. [R1, R2]
 //   2. A run whose deadline has come names the tasks that have not ended their parts, and says of each whether it lives
 //      and where it is. [R5]
-//   3. A failure cancels the run on every task of the step. The run then waits only for the part of this task, since
+//   3. A run that lasts long says for whom it waits, every ten seconds, in the log of this process. A run in turns
+//   waits
+//      for its caller, and says nothing. [R9]
+//   4. A failure cancels the run on every task of the step. The run then waits only for the part of this task, since
 //      another task may be dead; a traced run also waits a moment for the traces of the others. [R3, R6]
 #pragma once
 
@@ -41,6 +44,9 @@ class session_run : public std::enable_shared_from_this<session_run> {
   void fail(const error& why);
   // Fails it since a deadline has come, and says who was waited for; `what` did not end in time.
   void fail_late(const std::string& what);
+  // Writes a line that names who is waited for, if the run has lasted ten seconds, or that long since the last line.
+  // Returns whether it is one that may say so. To be called each second or so.
+  bool say_if_long(time_point now);
   // Ends the wait for traces of other tasks, if there is one.
   void want_no_traces();
 
@@ -63,6 +69,9 @@ class session_run : public std::enable_shared_from_this<session_run> {
   // Asks the tasks that have not ended their parts how far they are, some time before it is too late.
   void ask_for_progress();
   error too_late(const std::string& what) const;
+  // Who has not ended, as messages show it: "waiting for x:0 from ...; ... has not ended its part (...)"; "": nobody.
+  std::string waits_for() const;
+  std::string own_part() const;
   // The state of a task that has not ended its part, as messages show it. Requires: the lock is held.
   std::string state_of(const std::string& task) const;
 
@@ -79,6 +88,9 @@ class session_run : public std::enable_shared_from_this<session_run> {
   mutable std::mutex mutex_;
   std::set<std::string> left_;                      // other tasks that have not yet ended their parts
   std::map<std::string, progress_reply> progress_;  // what they have told of them
+  const time_point born_;
+  time_point last_word_;  // when it last said for whom it waits, at first when it was born
+  bool asked_ = false;    // since then
   bool here_left_ = true, finished_ = false;
   bool wants_traces_ = false;  // of a run that has failed
   run_result result_;

@@ -4,9 +4,21 @@
 #include <algorithm>
 #include <utility>
 
+#include <pinion/base/log.hpp>
+#include <pinion/base/said_wait.hpp>
 #include <pinion/distributed/master/session_run.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
+
+namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
+
+inline std::string listed(const std::vector<std::string>& all) {
+  std::string text;
+  for (const auto& one : all) text += (text.empty() ? "" : ", ") + one;
+  return text;
+}
+
+}}}}  // namespace pinion::v0::distributed::detail
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -18,7 +30,9 @@ PINION_DECL session_run::session_run(master_services& services, std::shared_ptr<
       client_(client),
       leave_(std::move(leave)),
       tell_(std::move(tell)),
-      done_(std::move(done)) {
+      done_(std::move(done)),
+      born_(s_.net.now()),
+      last_word_(born_) {
   for (const auto& part : step_->parts)
     if (part.task != s_.name) left_.insert(part.task);
 }
@@ -148,15 +162,45 @@ PINION_DECL void session_run::ask_for_progress() {
 }
 
 PINION_DECL error session_run::too_late(const std::string& what) const {
-  std::string waits;
-  if (const auto key = s_.here.waits_for(id_); !key.empty())
-    waits = ": waiting for " + std::string(runtime::value_of(key)) + " from " +
-            std::string(task_of_device(runtime::source_of(key)));
+  const std::string whom = waits_for();
+  error e(errc::deadline_exceeded, what + " did not end within " + operation_limit + (whom.empty() ? "" : ": ") + whom);
   std::lock_guard hold(mutex_);
-  for (const auto& task : left_) waits += (waits.empty() ? ": " : "; ") + state_of(task);
-  error e(errc::deadline_exceeded, what + " did not end within " + operation_limit + waits);
   if (!left_.empty()) e.in_task(*left_.begin());
   return e;
+}
+
+PINION_DECL std::string session_run::waits_for() const {
+  std::string all = own_part();
+  std::lock_guard hold(mutex_);
+  for (const auto& task : left_) all += (all.empty() ? "" : "; ") + state_of(task);
+  return all;
+}
+
+PINION_DECL std::string session_run::own_part() const {
+  if (const auto key = s_.here.waits_for(id_); !key.empty())
+    return "waiting for " + std::string(runtime::value_of(key)) + " from " +
+           std::string(task_of_device(runtime::source_of(key)));
+  const auto told = outcome_of([this] { return s_.here.progress_of(id_); });
+  return told && !told.value().nodes.empty() ? "its own part is in " + detail::listed(told.value().nodes) : "";
+}
+
+PINION_DECL bool session_run::say_if_long(time_point now) {
+  constexpr std::chrono::milliseconds for_answers{1500};  // more than the second between two calls
+  const rpc::duration interval = pinion::detail::silence_of_waits();
+  if (step_->is_in_turns()) return false;
+  bool asks = false, says = false;
+  {
+    std::lock_guard hold(mutex_);
+    if (finished_) return true;
+    says = now >= last_word_ + interval;
+    asks = !says && now >= last_word_ + interval - for_answers && !std::exchange(asked_, true);
+    if (says) last_word_ = now, asked_ = false;
+  }
+  if (asks) ask_for_progress();
+  if (says)
+    write_log(log_level::info, s_.name,
+              "has run a step for " + rpc::seconds(now - born_) + ", and waits: " + waits_for());
+  return true;
 }
 
 PINION_DECL std::string session_run::state_of(const std::string& task) const {
@@ -166,9 +210,7 @@ PINION_DECL std::string session_run::state_of(const std::string& task) const {
   text +=
       ": it answers, and " + rpc::seconds(std::chrono::milliseconds(at->second.ms)) + " after the beginning it was ";
   if (at->second.nodes.empty()) return text + "still at work";
-  text += "in ";
-  for (const auto& node : at->second.nodes) text += (&node == &at->second.nodes.front() ? "" : ", ") + node;
-  return text;
+  return text + "in " + detail::listed(at->second.nodes);
 }
 
 }}}  // namespace pinion::v0::distributed

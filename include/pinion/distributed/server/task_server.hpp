@@ -118,9 +118,10 @@ class task_server {
   opened forget_turns(const delivery& d);
 
   void came(const rpc::guest_ref& who) {
-    if (elastic_ && !who->name.empty() && !who->reached_at.empty()) peers_.learn(who->name, who->reached_at);
+    if (elastic_ && !who->name.empty() && !who->reached_at.empty()) learn_of(*who);
     exchange_.came(who);
   }
+  void learn_of(const rpc::guest& who);
   void gone(const rpc::guest_ref& who, const error& why);
   void let_go(std::shared_ptr<master_session> closed);
   bool is_of(const rpc::guest_ref& who, std::uint64_t session) const;

@@ -24,7 +24,7 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
                                      std::optional<server_threads> threads)
     : net_(std::move(net)),
       job_(job_of(cluster, options)),
-      me_{task_name(job_, options.task), rpc::random_number(), rpc::credentials_of(security_of(options))},
+      me_{task_name(job_, options.task), rpc::new_incarnation(), rpc::credentials_of(security_of(options))},
       listener_(bound ? std::move(bound) : listen_on(*net_, cluster.address(job_, options.task), me_.shows)),
       address_(listener_->address()),
       threads_(threads ? *threads : threads_of(cluster, job_, options)),
@@ -343,6 +343,13 @@ PINION_DECL task_server::opened task_server::close(const delivery& d) {
   });
 }
 
+PINION_DECL void task_server::learn_of(const rpc::guest& who) {
+  if (peers_.learn(who.name, who.reached_at, who.incarnation)) return;
+  write_log(log_level::warning, who.name,
+            "says that it is reached at " + who.reached_at + ", and is not believed by " + me_.name +
+                ": another that began later, by the clocks of their hosts, is at " + peers_.address(who.name));
+}
+
 PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) {
   exchange_.gone(who, why);
   if (burdens_.forget(who->channel)) let_go_ = sweeps_to_free;
@@ -419,6 +426,7 @@ PINION_DECL rpc::awaitable<void> task_server::sweep(task_server* self, std::shar
                                                     std::shared_ptr<bool> stopped) {
   for (int n = 1; co_await timer->wait_until(self->net_->now() + std::chrono::seconds(1)); ++n) {
     if (*stopped) co_return;  // self may be gone
+    self->master_->say_long_runs();
     if (self->exchange_.sweep()) self->let_go_ = std::max(self->let_go_, 1);
     if (n % 10 != 0) continue;
     self->builders_.add(0, [graphs_too = self->let_go_ > 0] { give_spare_memory_back(graphs_too); });

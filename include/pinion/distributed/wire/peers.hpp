@@ -29,9 +29,10 @@ class peers {
   bool knows(std::string_view task) const;
   std::string address(std::string_view task) const;
   std::shared_ptr<rpc::channel> way_to(std::string_view task);
-  // Notes that a task is reached at an address, as it says itself. A channel to it that is up stays where it is until
-  // it goes down. Ignored for a task of a job that the cluster does not have, and for more than `most_joined` new ones.
-  void learn(const std::string& task, const std::string& address);
+  // Notes that a task is reached at an address, as this life of it says itself. A channel to it that is up stays where
+  // it is until it goes down. Ignored for a task of a job that the cluster does not have, and for more than
+  // `most_joined` new ones. Returns false, and ignores it, where a later life of the task has come before.
+  bool learn(const std::string& task, const std::string& address, std::uint64_t incarnation);
   // Forgets a task that has joined and is gone; it says where it is when it comes again. Those of the spec are kept.
   void forget(const std::string& task);
   // A task as this one knows it. One that was not needed so far is joining.
@@ -53,7 +54,8 @@ class peers {
   mutable std::mutex mutex_;
   std::vector<std::string> names_;
   std::map<std::string, std::string, std::less<>> addresses_;
-  std::set<std::string, std::less<>> joined_;  // those of the names that are not in the spec
+  std::set<std::string, std::less<>> joined_;   // those of the names that are not in the spec
+  std::map<std::string, std::uint64_t> lives_;  // the latest incarnations that have said where they are
   std::map<std::string, std::shared_ptr<rpc::channel>, std::less<>> ways_;
 };
 

@@ -52,25 +52,30 @@ PINION_DECL bool peers::is_before(const std::string& a, const std::string& b) {
   return x.job() != y.job() ? natural_less(x.job(), y.job()) : x.task() < y.task();
 }
 
-PINION_DECL void peers::learn(const std::string& task, const std::string& address) {
+PINION_DECL bool peers::learn(const std::string& task, const std::string& address, std::uint64_t incarnation) {
   const auto read = outcome_of([&] { return parse_device(task); });  // a peer may call itself anything
   const device_spec place = read ? read.value() : device_spec();
-  if (place.task() < 0 || task != task_name(place.job(), place.task())) return;
+  if (place.task() < 0 || task != task_name(place.job(), place.task())) return true;
   std::lock_guard hold(mutex_);
   const auto is_of_its_job = [&](const std::string& other) { return parse_device(other).job() == place.job(); };
   if (addresses_.find(task) == addresses_.end()) {
-    if (joined_.size() >= most_joined || std::none_of(names_.begin(), names_.end(), is_of_its_job)) return;
+    if (joined_.size() >= most_joined || std::none_of(names_.begin(), names_.end(), is_of_its_job)) return true;
     names_.insert(std::upper_bound(names_.begin(), names_.end(), task, is_before), task);
     joined_.insert(task);
   }
+  std::uint64_t& latest = lives_[task];
+  if (incarnation < latest) return false;
+  latest = incarnation;
   addresses_[task] = address;
   if (const auto way = ways_.find(task); way != ways_.end()) way->second->moved_to(address);
+  return true;
 }
 
 PINION_DECL void peers::forget(const std::string& task) {
   std::lock_guard hold(mutex_);
   if (joined_.erase(task) == 0) return;
   addresses_.erase(task);
+  lives_.erase(task);
   std::erase(names_, task);
 }
 
