@@ -1,8 +1,11 @@
 // Checkpoints: what is written, what comes back, what is kept, and what is refused.
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <fstream>
 
+#include <pinion/base/log.hpp>
+#include <pinion/base/said_wait.hpp>
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
@@ -94,6 +97,25 @@ TEST_CASE("what is saved in the background is the state at that moment, whatever
   saver.wait();
   saver.restore(sess, prefix);
   CHECK(sess.run(m.w) == pn::tensor<float>::of({{1, 2}, {3, 4}}));
+}
+
+TEST_CASE("a wait for a save that takes long names the checkpoint") {
+  temporary_folder dir;
+  own_graph here;
+  auto large = pn::variable(pn::tensor<float>({32 << 20}), {.name = "large"});
+  const auto step = tr::get_or_create_global_step();
+  pn::session sess;
+  sess.run(pn::global_variables_initializer());
+  auto& interval = pn::of_this_process<pn::detail::said_waits>().interval;
+  interval = std::chrono::milliseconds(1);  // no disk writes 128 MiB in that time
+  std::string said;
+  pn::set_log([&](const pn::log_line& line) { said = line.text; });
+  tr::saver saver;
+  const std::string prefix = saver.save_in_background(sess, dir.path("model"), step);
+  saver.wait();
+  pn::set_log(nullptr);
+  interval = std::chrono::seconds(10);
+  CHECK(said == "the checkpoint " + prefix + " is still being written, and is waited for");
 }
 
 TEST_CASE("a background save that fails is thrown by the next wait") {

@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -31,6 +32,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/countdown.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/op/variable/slices.hpp>
 #include <pinion/runtime/session.hpp>
@@ -101,7 +103,8 @@ class saver {
   // Waits like wait(), but returns the outcome of the writing for a caller that goes on after an error. Each error is
   // told once, by one of the two.
   outcome<> written();
-  // Waits until the files are written, and keeps an error for wait() or written().
+  // Waits until the files are written, and keeps an error for wait() or written(). A wait that takes long, like those
+  // of the two, says so in the log every ten seconds, and names the checkpoint: the disk may hang.
   void settle() const;
   // True while files of the last save_in_background are being written.
   bool is_writing() const { return is_writing_; }
@@ -159,6 +162,8 @@ class saver {
   std::vector<checkpoint_entry> kept_;
   double preserved_at_ = now();
   mutable std::thread writer_;
+  std::shared_ptr<countdown> ended_;  // its work
+  std::string writing_;               // the prefix
   std::atomic<bool> is_writing_ = false;
   outcome<> written_;  // by the writer's thread, which is joined before this is read
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include <pinion/base/near_name.hpp>
+#include <pinion/base/said_wait.hpp>
 #include <pinion/op/variable/variable.hpp>
 #include <pinion/train/checkpoint/checkpoint_contents.hpp>
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
@@ -35,9 +36,12 @@ PINION_DECL std::string saver::save_in_background(session& from, const std::stri
   auto taken = std::make_shared<checkpoint_contents>(read(from, path, &step, std::nullopt));
   const std::string prefix = taken->prefix;
   is_writing_ = true;
-  writer_ = std::thread([this, taken] {
+  ended_ = std::make_shared<countdown>();
+  writing_ = prefix;
+  writer_ = std::thread([this, taken, ended = ended_] {
     written_ = outcome_of([&] { write(*taken); });
     is_writing_ = false;
+    ended->count_down();
   });
   return prefix;
 }
@@ -52,7 +56,10 @@ PINION_DECL outcome<> saver::written() {
 }
 
 PINION_DECL void saver::settle() const {
-  if (writer_.joinable()) writer_.join();
+  if (!writer_.joinable()) return;
+  pinion::detail::wait_and_say([this](auto at_most) { return ended_->wait(std::chrono::steady_clock::now() + at_most); },
+                       [this] { return "the checkpoint " + writing_ + " is still being written, and is waited for"; });
+  writer_.join();
 }
 
 PINION_DECL std::map<std::string, any_tensor> saver::take(session& from) const {

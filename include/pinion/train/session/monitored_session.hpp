@@ -186,6 +186,8 @@ class monitored_training_session {
 
   void begin();
   void recover(const error& why);
+  // The pause before a recovery, of which so many have come one behind the other.
+  static std::chrono::milliseconds pause_of_recovery(int count);
   void say_lost(const error& why) const;
   void create_with_patience(bool recovers);
   // Makes a session once. Fails, without throwing, where a worker's variables are not ready yet: that is expected, and

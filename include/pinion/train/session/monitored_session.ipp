@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <random>
 #include <span>
 
 #include <fmt/format.h>
@@ -292,6 +293,13 @@ PINION_DECL std::optional<std::size_t> monitored_training_session::fetch_step(ru
 }
 
 // Makes a new session in place of the one that failed.
+PINION_DECL std::chrono::milliseconds monitored_training_session::pause_of_recovery(int count) {
+  constexpr std::chrono::milliseconds first{100}, most{5000};
+  const std::chrono::milliseconds longest = std::min(first * (1 << std::min(count - 1, 10)), most);
+  // Drawn, so that all who have lost the same task do not come back to it at one moment.
+  return longest / 2 + longest * (std::random_device{}() % 1024) / 2048;
+}
+
 PINION_DECL void monitored_training_session::recover(const error& why) {
   if (++recoveries_ > o_.max_recoveries)
     throw error(why.code(), "gave up after " + std::to_string(o_.max_recoveries) +
@@ -300,8 +308,7 @@ PINION_DECL void monitored_training_session::recover(const error& why) {
   say_lost(why);
   if (session_) session_->close({});
   end_session();
-  signals_.pause(
-      std::min(std::chrono::milliseconds(100) * (1 << std::min(recoveries_ - 1, 10)), std::chrono::milliseconds(5000)));
+  signals_.pause(pause_of_recovery(recoveries_));
   create_with_patience(true);
 }
 
