@@ -135,6 +135,12 @@ TEST_CASE("an asynchronous worker that goes on when its chief was asked to end s
   CHECK(t.worker[1]->line_with("the chief, ") ==
         the_chief + "has ended: training goes on, but nobody saves until it is back");
   CHECK(t.worker[0]->result() == 0);
+  const auto state = [&t] {
+    for (const peer_report& peer : inspect("pinion://" + t.spec.address("ps", 0)).peers)
+      if (peer.name == name_of("worker", 0)) return peer.state;
+    return std::string("unknown");
+  };
+  CHECK(soon([&] { return state() == "stopped"; }));
 }
 
 TEST_CASE("a ps that comes back later than a step may take is waited for, by name; what is lost is said in steps") {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <pinion/base/process.hpp>
+#include <pinion/base/stop_signal.hpp>
 #include <pinion/distributed/client/stop_request.hpp>
 #include <pinion/distributed/server/server.hpp>
 #include <pinion/distributed/server/task_server.hpp>
@@ -40,7 +41,9 @@ PINION_DECL server::server(const cluster_spec& cluster, const server_options& op
 PINION_DECL server::server(server&&) noexcept = default;
 
 PINION_DECL server::~server() {
-  if (task_ && !task_->stop(rpc::task_state::finished)) distributed::detail::leave_to_itself(std::move(task_));
+  // A program may have ended for a signal without join(), as one that trains does.
+  const auto as = stop_signal_so_far() != 0 ? rpc::task_state::stopped : rpc::task_state::finished;
+  if (task_ && !task_->stop(as)) distributed::detail::leave_to_itself(std::move(task_));
 }
 
 PINION_DECL std::string server::target() const {
