@@ -49,6 +49,26 @@ TEST_CASE("tasks that pinion_server runs are a cluster, with the devices that we
   CHECK(inspect(worker.target()).name == name_of("worker", 1));
 }
 
+TEST_CASE("with --elastic a worker of whom the cluster's text says nothing may join, and without it none") {
+  const cluster_spec spec = free_addresses({{"ps", 1}, {"worker", 1}});
+  cluster_spec of_newcomer{{"ps", {spec.address("ps", 0)}}};
+  of_newcomer.add_task("worker", 3, "127.0.0.1:0");
+  for (const bool elastic : {true, false}) {
+    std::vector<std::string> words{"--cluster", words_of(spec), "--job", "ps"};
+    if (elastic) words.push_back("--elastic");
+    const server_program ps(words);
+    const pinion::server joins(of_newcomer, {.job = "worker", .task = 3, .config = {.elastic = true}});
+    fresh f;
+    auto sum = place<"/job:ps/task:0">(constant(1) + 2);
+    auto options = toward(joins.target());
+    session sess{options};
+    if (elastic)
+      CHECK(int(sess.run(sum)) == 3);
+    else
+      CHECK(caught([&] { sess.run(sum); }).code() == errc::permission_denied);
+  }
+}
+
 TEST_CASE("the cluster comes from a file or the environment, which may tell the task, too") {
   const std::string config =
       R"({"cluster": {"ps": ["127.0.0.1:0"], "worker": ["127.0.0.1:0"]}, "task": {"type": "worker", "index": 0}})";

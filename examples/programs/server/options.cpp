@@ -30,6 +30,10 @@ void add_task(CLI::App& app, server::options& into) {
   app.add_option("--task", into.task, "Number of this task in its job; 0 where nothing tells it")
       ->check(CLI::NonNegativeNumber.description(""))
       ->type_name("NUMBER");
+  app.add_flag(
+      "--elastic", into.config.elastic,
+      "Believe tasks with the key of the cluster where they say that they are reached, so that workers may join "
+      "and leave");
 }
 
 void add_resources(CLI::App& app, server::options& into, double& grace) {

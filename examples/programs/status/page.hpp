@@ -77,7 +77,7 @@ class page {
              number("FAILED"), number("RUNS"), number("QUEUED"), number("SENT"), number("RECEIVED"), number("UNSENT")});
     for (const auto& one : of_.tasks) {
       if (!one.report) {
-        t.add({brief(one.name), "unreachable", one.address});
+        t.add({brief(one.name), state_of_silent(one.name), one.address});
         continue;
       }
       const pinion::task_report& r = *one.report;
@@ -87,6 +87,17 @@ class page {
              bytes(r.backlog.bytes_waiting)});
     }
     add(t);
+  }
+
+  // How a task left that does not answer, as far as others know.
+  std::string state_of_silent(const std::string& task) const {
+    std::string state = "unreachable";
+    for_each([&](const std::string&, const pinion::task_report& r) {
+      for (const auto& peer : r.peers)
+        if (peer.name == task && (peer.state == "finished" || peer.state == "stopped" || peer.state == "dead"))
+          state = peer.state;
+    });
+    return state;
   }
 
   void missing() {
@@ -215,7 +226,8 @@ class page {
   // Titles are bold, and a task that is not there is red.
   static std::string coloured(std::string line, bool title) {
     if (title) return "\x1b[1m" + line + "\x1b[0m";
-    if (line.find(" unreachable ") != line.npos) return "\x1b[31m" + line + "\x1b[0m";
+    for (const char* const gone : {" unreachable  ", " dead  ", " stopped  ", " finished  "})
+      if (line.find(gone) != line.npos) return "\x1b[31m" + line + "\x1b[0m";
     if (line.find(" stopping ") != line.npos) return "\x1b[33m" + line + "\x1b[0m";
     return line;
   }
