@@ -15,8 +15,8 @@
 #include <pinion/distributed/server/task_setup.ipp>
 #include <pinion/distributed/server/turn_requests.ipp>
 #include <pinion/distributed/worker/awaited_values.ipp>
-#include <pinion/distributed/worker/credit_account.ipp>
 #include <pinion/distributed/worker/builders.ipp>
+#include <pinion/distributed/worker/credit_account.ipp>
 #include <pinion/distributed/worker/early_values.ipp>
 #include <pinion/distributed/worker/exchange.ipp>
 #include <pinion/distributed/worker/kept_graphs.ipp>

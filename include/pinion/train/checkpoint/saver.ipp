@@ -57,8 +57,9 @@ PINION_DECL outcome<> saver::written() {
 
 PINION_DECL void saver::settle() const {
   if (!writer_.joinable()) return;
-  pinion::detail::wait_and_say([this](auto at_most) { return ended_->wait(std::chrono::steady_clock::now() + at_most); },
-                       [this] { return "the checkpoint " + writing_ + " is still being written, and is waited for"; });
+  pinion::detail::wait_and_say(
+      [this](auto at_most) { return ended_->wait(std::chrono::steady_clock::now() + at_most); },
+      [this] { return "the checkpoint " + writing_ + " is still being written, and is waited for"; });
   writer_.join();
 }
 
