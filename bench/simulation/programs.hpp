@@ -386,7 +386,7 @@ class guest {
     c_.tells.tell("the guest hurries");
     const leftover before = least_left(c_);  // early values of those whose streams broke wait for a minute
     for (auto n = 20 + chance_.below(20); n > 0 && !mine_.asked.done(); --n) {
-      std::thread cancels([&] {
+      std::jthread cancels([&] {  // joined also where this host dies meanwhile
         std::this_thread::sleep_for(chance_.between(0ms, 6 * c_.drawn.network.max_latency));
         s.cancel_steps(pn::error(pn::errc::cancelled, "the guest is in a hurry"));
       });

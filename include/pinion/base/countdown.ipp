@@ -32,17 +32,19 @@ PINION_DECL void countdown::wake(const word* where) {
 
 PINION_DECL bool countdown::sleep(const word& where, int value, const std::optional<time_point>& deadline) {
   using namespace std::chrono;
-  std::timespec at{};
-  if (deadline) {
-    const auto since = deadline->time_since_epoch();
-    const auto whole = duration_cast<seconds>(since);
-    if (since <= nanoseconds::zero()) return false;
-    at = {static_cast<std::time_t>(whole.count()), static_cast<long>(nanoseconds(since - whole).count())};
-  }
+  // A call with a limit is not begun anew behind the handler of a signal.
+  const auto until = deadline.value_or(steady_clock::now() + hours(1)).time_since_epoch();
+  if (until <= nanoseconds::zero()) return false;
+  const auto whole = duration_cast<seconds>(until);
   // The monotonic clock of the system is steady_clock's.
-  const long slept = ::syscall(SYS_futex, &where, FUTEX_WAIT_BITSET_PRIVATE, value, deadline ? &at : nullptr, nullptr,
-                               FUTEX_BITSET_MATCH_ANY);
-  return slept == 0 || errno != ETIMEDOUT;
+  const std::timespec at{static_cast<std::time_t>(whole.count()),
+                         static_cast<long>(nanoseconds(until - whole).count())};
+  const long slept =
+      ::syscall(SYS_futex, &where, FUTEX_WAIT_BITSET_PRIVATE, value, &at, nullptr, FUTEX_BITSET_MATCH_ANY);
+  const int why = slept == 0 ? 0 : errno;
+  // ThreadSanitizer keeps a signal back that comes during this call, until the thread makes one that it knows.
+  if (why == EINTR) std::this_thread::sleep_for(nanoseconds(1));
+  return why != ETIMEDOUT || !deadline;
 }
 
 }}  // namespace pinion::v0
