@@ -143,6 +143,28 @@ TEST_CASE("an asynchronous worker that goes on when its chief was asked to end s
   CHECK(soon([&] { return state() == "stopped"; }));
 }
 
+TEST_CASE("a worker of whom nobody has heard joins a training, trains with the others, and leaves it to them") {
+  temporary_folder dir;
+  training t{.folder = dir.path()};
+  const server ps(t.spec, {.job = "ps", .config = {.heartbeat = 400ms, .elastic = true}});
+  for (const std::size_t task : {0, 1}) CHECK(t.start_worker(task).line_with("now at step ") != "");
+  const auto tasks = [&ps] { return inspect_cluster(ps.target()).tasks.size(); };
+  training joins;
+  joins.spec = {{"ps", {t.spec.address("ps", 0)}}};
+  joins.spec.add_task("worker", 0, t.spec.address("worker", 0)).add_task("worker", 2, "127.0.0.1:0");
+  joins.worker.resize(3);
+  process& third = joins.start_worker(2);
+  CHECK(third.line_with("training goes on at step ") != "");
+  CHECK(third.line_with("now at step ") != "");
+  CHECK(tasks() == 4);
+  third.signal(SIGTERM);
+  CHECK(third.line_with("training has stopped") != "");
+  CHECK(third.result() == 0);
+  CHECK(soon([&] { return tasks() == 3; }));
+  CHECK(t.worker[1]->line_with("now at step ") != "");
+  for (auto& one : t.worker) training::kill(one);
+}
+
 TEST_CASE("a ps that comes back later than a step may take is waited for, by name; what is lost is said in steps") {
   temporary_folder dir;
   training t{.folder = dir.path(), .operation_timeout = 700ms};
