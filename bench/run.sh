@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measures all that has a goal within one process, and makes one report of it: tables in report.md, and a plot for each program.
+# Measures all that has a goal within one process, and makes one report of it: tables in report.md, and a plot for each
+# program.
 #
 #   [QUICK=1] [RUNS=3] [PEERS=0] [TASKFLOW_DIR=...] bench/run.sh [folder/of/the/report] [words]
 #

@@ -4,21 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <pinion/base/log.hpp>
 #include <pinion/base/said_wait.hpp>
 #include <pinion/distributed/master/session_run.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
-
-namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
-
-inline std::string listed(const std::vector<std::string>& all) {
-  std::string text;
-  for (const auto& one : all) text += (text.empty() ? "" : ", ") + one;
-  return text;
-}
-
-}}}}  // namespace pinion::v0::distributed::detail
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -181,7 +173,8 @@ PINION_DECL std::string session_run::own_part() const {
     return "waiting for " + std::string(runtime::value_of(key)) + " from " +
            std::string(task_of_device(runtime::source_of(key)));
   const auto told = outcome_of([this] { return s_.here.progress_of(id_); });
-  return told && !told.value().nodes.empty() ? "its own part is in " + detail::listed(told.value().nodes) : "";
+  return told && !told.value().nodes.empty() ? fmt::format("its own part is in {}", fmt::join(told.value().nodes, ", "))
+                                             : "";
 }
 
 PINION_DECL bool session_run::say_if_long(time_point now) {
@@ -210,7 +203,7 @@ PINION_DECL std::string session_run::state_of(const std::string& task) const {
   text +=
       ": it answers, and " + rpc::seconds(std::chrono::milliseconds(at->second.ms)) + " after the beginning it was ";
   if (at->second.nodes.empty()) return text + "still at work";
-  return text + "in " + detail::listed(at->second.nodes);
+  return fmt::format("{}in {}", text, fmt::join(at->second.nodes, ", "));
 }
 
 }}}  // namespace pinion::v0::distributed

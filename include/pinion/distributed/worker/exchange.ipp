@@ -181,7 +181,7 @@ PINION_DECL time_point exchange::sends_since(const std::string& peer) const {
 PINION_DECL std::shared_ptr<rpc::channel> exchange::way_to(std::string_view task) {
   auto way = peers_.way_to(task);
   std::lock_guard hold(mutex_);
-  if (watched_.find(task) != watched_.end()) return way;
+  if (watched_.contains(task)) return way;
   watched_.emplace(task);
   way->observe([this, task = std::string(task)](const error& why) { lost(task, why); });
   return way;

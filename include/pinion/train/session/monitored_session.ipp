@@ -292,7 +292,6 @@ PINION_DECL std::optional<std::size_t> monitored_training_session::fetch_step(ru
   return index;
 }
 
-// Makes a new session in place of the one that failed.
 PINION_DECL std::chrono::milliseconds monitored_training_session::pause_of_recovery(int count) {
   constexpr std::chrono::milliseconds first{100}, most{5000};
   const std::chrono::milliseconds longest = std::min(first * (1 << std::min(count - 1, 10)), most);
@@ -300,6 +299,7 @@ PINION_DECL std::chrono::milliseconds monitored_training_session::pause_of_recov
   return longest / 2 + longest * (std::random_device{}() % 1024) / 2048;
 }
 
+// Makes a new session in place of the one that failed.
 PINION_DECL void monitored_training_session::recover(const error& why) {
   if (++recoveries_ > o_.max_recoveries)
     throw error(why.code(), "gave up after " + std::to_string(o_.max_recoveries) +
