@@ -11,6 +11,7 @@ namespace pn = pinion;
 struct running_sum {
   static constexpr std::string_view name = "RunningSum";
   static constexpr pn::input_count inputs = 1;
+  static constexpr pn::attribute_list attrs{pn::attr::flag("reverse").optional()};
   static constexpr pn::kernel_set kernels{.cpu = pn::dtype_set{pn::dtype::float32}};
 
   static void infer(pn::shape_context& c) {

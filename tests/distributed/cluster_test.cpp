@@ -16,6 +16,23 @@ two_and_two& any_cluster() {
   return two_and_two::of(GENERATE(where::same_process, where::own_processes));
 }
 
+TEST_CASE("many maps that are joined, and may fail to broadcast, run on another task, which names the one that fails") {
+  auto& cluster = any_cluster();
+  fresh f;
+  auto x = placeholder<float>(shape::any(), "x"), y = placeholder<float>(shape::any(), "y");
+  expr<float> z = x;
+  {
+    const device on{"/job:worker/task:1"};
+    for (int i = 0; i < 7; ++i) {
+      expr<float> next = add(z, y, "step" + std::to_string(i));
+      z = next;
+    }
+  }
+  session sess{toward(cluster.target("worker", 0))};
+  CHECK(float(sess.run({{x, 1.f}, {y, 2.f}}, z)) == 15);
+  CHECK(caught([&] { sess.run({{x, tensor<float>{1, 2}}, {y, tensor<float>{1, 2, 3}}}, z); }).node() == "step0");
+}
+
 // ---- placement
 
 TEST_CASE("ops pinned to tasks run there, whichever task is the target") {

@@ -79,6 +79,21 @@ TEST_CASE("L1: a graph has a limited number of nodes; one too many is refused, a
   CHECK_NOTHROW(client.prepare(9));
 }
 
+TEST_CASE("L1: the nodes of bodies count, those of bodies in bodies too") {
+  two_workers local(limited({.nodes = 30}));
+  builder_of_nodes client(local.victim());
+  client.add(10);
+  const auto p = constant(true), q = constant(false);
+  const auto many = [] {
+    auto x = constant(0.f);
+    for (int i = 0; i < 20; ++i) x = constant(1.f);
+    return x;
+  };
+  cond(p, [&] { return cond(q, many, [] { return constant(2.f); }); }, [] { return constant(3.f); });
+  CHECK(refused_by(caught([&] { client.add(0); }), "nodes"));
+  CHECK_NOTHROW(client.prepare(9));
+}
+
 TEST_CASE("L1: graphs and steps of a session take limited memory, whatever their bytes on the wire") {
   two_workers local(limited({.session_bytes = 1 << 20}));
   builder_of_nodes client(local.victim());

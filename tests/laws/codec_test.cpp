@@ -16,7 +16,8 @@ TEST_CASE("a node of every op comes out of a message as it went in") {
       graph g;
       build_call(g, call_of(op, s, key), k);
       graph replica;
-      distributed::apply(replica, wire::again(distributed::delta_since(g)));
+      distributed::apply(replica, wire::again(distributed::delta_since(g)), distributed::most_nodes,
+                         distributed::made_by::master);
       CHECK(wire::text(replica) == wire::text(g));
       ledger::get().count("(h) a message and back: the same node, admitted", op);
     }

@@ -58,6 +58,11 @@ inline source_location location_of(const graph& g, const std::vector<output>& in
   return newest == no_node ? source_location{} : g.peek(newest).where;
 }
 
+// Tells whether the op makes a state of the task, which a container may hold.
+inline bool has_container(const definition& def) {
+  return def.attrs ? def.attrs->find("container") != nullptr : def.stateful;
+}
+
 }  // namespace detail
 
 PINION_DECL node_id build(graph& g, node_request request) {
@@ -81,8 +86,10 @@ PINION_DECL node_id build(graph& g, node_request request) {
   } else {
     n.name = n.base_name = request.exact_name;
   }
-  if (def.stateful && !state.container.empty() && !n.attrs.has("container")) n.attrs.set("container", state.container);
+  if (detail::has_container(def) && !state.container.empty() && !n.attrs.has("container"))
+    n.attrs.set("container", state.container);
   try {
+    check_attributes(def, n);
     check_input_count(def, n);
     shape_context shapes(g, n);
     def.infer(shapes);

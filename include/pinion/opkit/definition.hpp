@@ -5,6 +5,8 @@
 //     static constexpr std::string_view name = "MatMul";          // as in TensorFlow
 //     static constexpr input_count inputs = 2;                     // or at_least(1), or by_program
 //     static constexpr kernel_set kernels{.cpu = …, .gpu = …};     // a law checks that each is there
+//     static constexpr attribute_list attrs{attr::flag("transpose_a").optional(), …};  // default: any. A node with
+//                                             // another, of another kind or size, is refused before `infer` sees it
 //     static void infer(shape_context&);                           // types and shapes of the outputs, or fail
 //     static void gradient(gradient_context&);                     // or: static constexpr std::string_view no_gradient
 //     static constexpr bool stateful = true;  // running it twice differs from running it once
@@ -13,6 +15,7 @@
 //                                             // inputs it takes the shape
 //     static constexpr bool on_host = true;   // it computes on the CPU of the task that its request names
 //     static constexpr bool heeds_guards = true;  // guards apply to it, although it works on a resource
+//     static constexpr bool rewrite = true;  // only the optimization of a step makes its nodes: a client has none
 //     static constexpr bool metadata = true;  // it tells about its first input without reading it, and stays near it
 //     static dtype key(const node&);          // the dtype that selects the kernel; default: that of output 0
 //     static double work(const work_context&);  // operations it takes; default: one for each element it yields
@@ -22,10 +25,12 @@
 //   };
 #pragma once
 
+#include <concepts>
 #include <string_view>
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/kernel_set.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -62,6 +67,8 @@ struct definition {
   std::string_view name;
   input_count inputs;
   kernel_set kernels;
+  const attribute_list* attrs = nullptr;  // null where the op does not say which it takes
+  bool rewrite = false;
   bool stateful = false;
   bool on_host = false;
   bool heeds_guards = false;
@@ -78,6 +85,13 @@ struct definition {
 
 // Checks the number of inputs of a node. Throws invalid_argument: "MatMul takes 2 inputs, not 3".
 void check_input_count(const definition& def, const node& n);
+
+// Checks that a node has the attributes that its op lists, and no others: their kinds, numbers and lengths. Throws
+// invalid_argument: "attribute 'axis' of ArgMax is a text, not an integer". What depends on the inputs, `infer` checks.
+void check_attributes(const definition& def, const node& n);
+
+// Refuses a node that only the optimization of a step makes, by its op or by an attribute. Throws invalid_argument.
+void refuse_rewrite(const definition& def, const node& n);
 
 // The number of first inputs of a node that are states: references that it writes, or resources. Throws
 // invalid_argument where attribute "states" does not fit the inputs. Requires: check_input_count passed.
@@ -98,6 +112,11 @@ constexpr definition define() {
   d.kernels = Op::kernels;
   d.infer = &Op::infer;
   d.key = &detail::key_of_first_output;
+  if constexpr (requires {
+                  { &Op::attrs } -> std::same_as<const attribute_list*>;
+                })
+    d.attrs = &Op::attrs;
+  if constexpr (requires { Op::rewrite; }) d.rewrite = Op::rewrite;
   if constexpr (requires { Op::stateful; }) d.stateful = Op::stateful;
   if constexpr (requires { Op::on_host; }) d.on_host = Op::on_host;
   if constexpr (requires { Op::heeds_guards; }) d.heeds_guards = Op::heeds_guards;

@@ -25,6 +25,7 @@ std::string to_string(const queue_components& all);
 
 // Writes the components as attributes "dtype0", "shape0", "dtype1", ...
 void set_components(attributes& attrs, const queue_components& all);
+// Reads them up to the first that lacks its dtype or its shape.
 queue_components components_of(const attributes& attrs);
 
 }}}  // namespace pinion::v0::state

@@ -27,11 +27,15 @@ PINION_DECL void set_components(attributes& attrs, const queue_components& all) 
 
 PINION_DECL queue_components components_of(const attributes& attrs) {
   queue_components all;
-  for (std::size_t i = 0; attrs.has("dtype" + std::to_string(i)); ++i) {
-    all.types.push_back(attrs.get<dtype>("dtype" + std::to_string(i)));
-    all.shapes.push_back(attrs.get<shape>("shape" + std::to_string(i)));
+  for (std::size_t i = 0;; ++i) {
+    const attribute *const type = attrs.find("dtype" + std::to_string(i)), *const extent =
+                                                                               attrs.find("shape" + std::to_string(i));
+    const auto* const of = type ? type->get_if<dtype>() : nullptr;
+    const auto* const each = extent ? extent->get_if<shape>() : nullptr;
+    if (!of || !each) return all;
+    all.types.push_back(*of);
+    all.shapes.push_back(*each);
   }
-  return all;
 }
 
 }}}  // namespace pinion::v0::state

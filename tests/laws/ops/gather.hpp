@@ -49,6 +49,7 @@ inline std::vector<row> gather_rows() {
          return {{"three parts", {{{4 * m}, number, 0, last}}, of({m - 3, 2, 1})},
                  {"matrix, parts without rows", {{{m, 3}, number, 0, last}}, of({0, 1, 0, m - 1, 0})},
                  {"one of one part", {{{}, number, 0, last}}, of({m})},
+                 {"more parts than a tensor has axes", {{{4 * m}, number, 0, last}}, of({1, 1, 0, m, 1, 1, 1, 1, 2, 1})},
                  {"nothing", {{{0}, number, 0, 0}}, of({m, 2})}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {

@@ -118,7 +118,8 @@ inline std::vector<row> nn_rows() {
          }
          return expectation{{y}};
        },
-       {{"InTopK", {f({2, 3}), f({2})}, {}, "int32 or int64"}, {"InTopK", {f({2}), i({2})}, {}, "2 dimensions"}}},
+       {{"InTopK", {f({2, 3}), f({2})}, {{"k", 1}}, "int32 or int64"},
+        {"InTopK", {f({2}), i({2})}, {{"k", 1}}, "2 dimensions"}}},
   };
 }
 

@@ -30,7 +30,7 @@ inline std::vector<row> summary_rows() {
         {"ScalarSummary", {b({})}, {{"tag", std::string("a")}}, "ScalarSummary of bool"},
         {"ScalarSummary", {f({})}, {{"tag", std::string("")}}, "without a tag"},
         {"ScalarSummary", {f({})}, {{"tag", std::string("\xff")}}, "not UTF-8"},
-        {"ScalarSummary", {f({})}, {{"tag", std::string(5000, 'a')}}, "a tag of 5000 bytes"}}},
+        {"ScalarSummary", {f({})}, {{"tag", std::string(5000, 'a')}}, "has 5000 bytes"}}},
       {{"HistogramSummary"},
        [=](std::string_view, std::int64_t m, std::int64_t n) {
          return of_each({{"matrix", {{{m, n}}}, tagged}, {"number", {{{}}}, tagged}, {"nothing", {{{0, 3}}}, tagged}},

@@ -179,7 +179,9 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // ---- limits, which hold for the sessions of other processes
 
   bool is_limited() const { return owner_.client != 0; }
-  void expect_room(std::size_t nodes, std::uint64_t memory) const;
+  // Counts nodes that the graph takes; throws unless there is room for them and for so much memory. Requires: building_
+  // is held.
+  void take_room(std::int64_t nodes, std::uint64_t memory);
   // Throws unless there is room for one more step of so much memory. Requires: mutex_ is held.
   void expect_room_for_step(std::uint64_t memory) const;
   // Throws if the session, or all sessions, would take too much memory.
@@ -195,9 +197,10 @@ class master_session : public std::enable_shared_from_this<master_session> {
   const bool soft_, optimize_;
   const runtime::transfer_rules transfers_;
 
-  std::mutex building_;  // held while a graph is extended, or a step placed and cut; guards the next five
+  std::mutex building_;  // held while a graph is extended, or a step placed and cut; guards the next six
   std::optional<graph> graph_{std::in_place};
-  fingerprint held_;  // of the deltas that the graph consists of; not of a session of this process
+  std::int64_t nodes_ = 0;  // of the graph and of bodies in it; not of a session of this process
+  fingerprint held_;        // of the deltas that the graph consists of; not of a session of this process
   std::optional<error> spoiled_;
   runtime::placed_steps placed_;
   std::uint64_t next_step_ = 1;

@@ -55,7 +55,7 @@ PINION_DECL void master_session::extend(graph_delta delta, std::uint64_t memory)
   const users::one using_server(in_use_);
   std::lock_guard one_at_a_time(building_);
   expect_sound();
-  if (is_limited()) expect_room(delta.nodes.size(), memory);
+  if (is_limited()) take_room(nodes_of(delta), memory);
   grow(memory, [&] { is_limited() ? apply_and_keep(std::move(delta), memory) : apply(*graph_, std::move(delta)); });
 }
 
@@ -78,17 +78,19 @@ PINION_DECL bool master_session::extend_known(const fingerprint& delta) {
   const fingerprint then = extended(held_, delta);
   const auto known = s_.here.graphs().find<known_delta>(then);
   if (!known) return false;
-  expect_room(known->delta.nodes.size(), known->memory);
+  take_room(nodes_of(known->delta), known->memory);
   grow(known->memory, [&] { repeat(*graph_, known->delta); });
   held_ = then;
   return true;
 }
 
-PINION_DECL void master_session::expect_room(std::size_t nodes, std::uint64_t memory) const {
-  if (std::int64_t{graph_->size()} + static_cast<std::int64_t>(nodes) > s_.limits.nodes)
+PINION_DECL void master_session::take_room(std::int64_t nodes, std::uint64_t memory) {
+  if (nodes_ + nodes > s_.limits.nodes)
     throw error(errc::resource_exhausted, "the graph of a session has at most " + std::to_string(s_.limits.nodes) +
-                                              " nodes in " + s_.name + " (server_config.limits.nodes)");
+                                              " nodes in " + s_.name +
+                                              ", those of bodies among them (server_config.limits.nodes)");
   expect_memory(memory);
+  nodes_ += nodes;
 }
 
 PINION_DECL void master_session::expect_room_for_step(std::uint64_t memory) const {

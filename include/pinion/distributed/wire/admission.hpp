@@ -11,9 +11,13 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
+// Who made a node: a client, as its program wrote it, or a master, whose optimization may have rewritten it.
+enum class made_by { client, master };
+
 // Throws an error that names the node, unless the node may be appended to the graph. Replaces its outputs by those that
-// its op infers.
-void admit(const graph& g, node& n);
+// its op infers. Only what the op lists is allowed: inputs, references, attributes with their kinds and sizes, and of
+// a client nothing that optimization alone makes. The op's own `infer` checks how they go together.
+void admit(const graph& g, node& n, made_by who);
 
 // Checks a stub: a node that is computed elsewhere, of which only the outputs are known.
 void admit_stub(const graph& g, node& n);

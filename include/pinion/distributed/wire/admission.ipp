@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <pinion/distributed/wire/admission.hpp>
-#include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/opkit/build.hpp>
 #include <pinion/opkit/shape_context.hpp>
@@ -51,31 +50,6 @@ inline void check_references(const graph& g, const definition& def, const node& 
   }
 }
 
-// Checks that a scalar program has one result per output that the kernel allocates, of the type that it allocates.
-inline void check_program(const graph& g, const definition& def, const node& n) {
-  if (!def.inputs.says_program()) return;
-  const scalar::program& p = op::program_of(n.attrs);
-  const auto keeps_type = [&](const scalar::result& r) { return r.type == p.arithmetic; };
-  const bool keeps_types = std::all_of(p.results.begin(), p.results.end(), keeps_type);
-  if (n.op == op::map_gradient::name) {
-    expect(keeps_types && p.results.size() <= n.inputs.size(), "its program yields no gradients of its inputs");
-  } else if (def.states == states_of_attribute) {
-    expect(keeps_types && p.results.size() == static_cast<std::size_t>(states_of(def, n)),
-           "its program yields no states");
-    expect(g.type_of(n.inputs[0]).dtype == p.arithmetic, "its program computes in another type than its variable's");
-  } else {
-    expect(p.results.size() == 1, "its program has " + std::to_string(p.results.size()) + " results");
-  }
-}
-
-// Integers either name axes of a tensor, or give one number per axis.
-inline void check_lists(const node& n) {
-  for (const auto& [name, value] : n.attrs)
-    if (const auto* list = value.get_if<integers>())
-      expect(list->size() <= static_cast<std::size_t>(shape::max_rank),
-             "its attribute '" + name + "' has more numbers than a tensor has axes");
-}
-
 inline void check_type(const output_type& type) {
   expect(dtypes::all.has(type.dtype), "it yields a tensor of " + std::string(to_string(type.dtype)));
   expect(countable(type.shape), "it yields a tensor of shape " + to_string(type.shape));
@@ -94,15 +68,15 @@ inline void check_outputs(const node& n, const std::vector<output_type>& declare
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-PINION_DECL void admit(const graph& g, node& n) {
+PINION_DECL void admit(const graph& g, node& n, made_by who) {
   detail::naming(n, [&] {
     const definition& def = definition_of(n.op);
     detail::check_name(g, n);
     detail::check_edges(g, n);
+    check_attributes(def, n);
+    if (who == made_by::client) refuse_rewrite(def, n);
     check_input_count(def, n);
     detail::check_references(g, def, n);
-    detail::check_program(g, def, n);
-    detail::check_lists(n);
     const std::vector<output_type> declared = std::exchange(n.outputs, {});
     shape_context shapes(g, n);
     def.infer(shapes);

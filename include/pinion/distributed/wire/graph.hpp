@@ -2,10 +2,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/distributed/wire/admission.hpp>
 #include <pinion/distributed/wire/program.hpp>
 #include <pinion/distributed/wire/values.hpp>
 #include <pinion/graph/body.hpp>
@@ -37,9 +39,12 @@ graph_delta delta_since(graph_view g, const shipped& before = {});
 
 inline constexpr node_id most_nodes = 10'000'000;
 
+// The number of nodes that a delta brings, holes and the nodes of bodies among them.
+std::int64_t nodes_of(const graph_delta& delta);
+
 // Extends a replica by a delta; its nodes get the ids of the original. The delta is not trusted: an inconsistent one
 // throws invalid_argument or not_found and names the node, and the replica then ends before that node.
-void apply(graph& replica, graph_delta&& delta, node_id limit = most_nodes);
+void apply(graph& replica, graph_delta&& delta, node_id limit = most_nodes, made_by who = made_by::client);
 
 // Extends a replica by a delta that has extended another one with the same nodes, and so needs no check: extension_from
 // returns it.

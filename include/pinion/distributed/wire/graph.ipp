@@ -24,6 +24,30 @@ PINION_DECL void shipped::add(const graph_delta& delta) {
   for (const node_id id : delta.gone) there[static_cast<std::size_t>(id)] = false;
 }
 
+namespace detail {
+
+inline std::int64_t nodes_in_bodies(const node& n) {
+  std::int64_t all = 0;
+  for (const auto& [name, value] : n.attrs) {
+    const auto* const held = value.get_if<shared_body>();
+    if (!held) continue;
+    const graph_view inside = (*held)->view();
+    all += inside.size();
+    for (node_id id = 0; id < inside.size(); ++id)
+      if (inside.contains(id)) all += nodes_in_bodies(inside[id]);
+  }
+  return all;
+}
+
+}  // namespace detail
+
+PINION_DECL std::int64_t nodes_of(const graph_delta& delta) {
+  auto all = static_cast<std::int64_t>(delta.nodes.size());
+  for (const auto& n : delta.nodes)
+    if (n) all += detail::nodes_in_bodies(*n);
+  return all;
+}
+
 PINION_DECL graph_delta delta_since(graph_view g, const shipped& before) {
   graph_delta delta{before.size(), {}, {}};
   for (node_id id = 0; id < before.size(); ++id)
@@ -140,7 +164,7 @@ inline void forget(graph& replica, std::vector<node_id> gone) {
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-PINION_DECL void apply(graph& replica, graph_delta&& delta, node_id limit) {
+PINION_DECL void apply(graph& replica, graph_delta&& delta, node_id limit, made_by who) {
   detail::expect(delta.from == replica.size(), "a graph of " + std::to_string(replica.size()) +
                                                    " nodes cannot be extended from node " + std::to_string(delta.from));
   detail::expect(static_cast<std::int64_t>(delta.nodes.size()) <= std::int64_t{limit} - replica.size(),
@@ -148,7 +172,7 @@ PINION_DECL void apply(graph& replica, graph_delta&& delta, node_id limit) {
   detail::forget(replica, std::move(delta.gone));
   for (std::optional<node>& n : delta.nodes) {
     cancellable_work::check();
-    if (n) admit(replica, *n);
+    if (n) admit(replica, *n, who);
     replica.adopt(std::move(n));
   }
 }

@@ -218,7 +218,7 @@ PINION_DECL std::shared_ptr<const graph> rebuild(subgraph& s, node_id limit) {
   auto g = std::make_shared<graph>();
   for (std::size_t i = 0; i < s.nodes.size(); ++i) {
     cancellable_work::check();
-    s.stub[i] ? admit_stub(*g, s.nodes[i]) : admit(*g, s.nodes[i]);
+    s.stub[i] ? admit_stub(*g, s.nodes[i]) : admit(*g, s.nodes[i], made_by::master);
     g->adopt(std::move(s.nodes[i]));
   }
   expect_parts(*g, s.stub, s.parts);

@@ -8,6 +8,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/body.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/build.hpp>
 #include <pinion/opkit/definition.hpp>
 
@@ -30,6 +31,8 @@ void expect_arguments(const shape_context& c, const body& b, int first, std::str
 struct conditional : control_flow {
   static constexpr std::string_view name = "If";
   static constexpr input_count inputs = at_least(1);
+  static constexpr attribute_list attrs{attr::body("then"), attr::body("else"),
+                                        attr::integer("results").between(0, 1 << 20)};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };
@@ -44,6 +47,13 @@ struct conditional : control_flow {
 struct loop : control_flow {
   static constexpr std::string_view name = "While";
   static constexpr input_count inputs = at_least(1);
+  static constexpr attribute_list attrs{attr::body("body"),
+                                        attr::body("cond").optional(),
+                                        attr::integer("variables").between(0, 1 << 20),
+                                        attr::integer("scanned").between(0, 1 << 20),
+                                        attr::integer("collected").between(0, 1 << 20),
+                                        attr::integer("maximum_iterations").optional(),
+                                        attr::flag("reverse").optional()};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };

@@ -6,6 +6,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/op/conv/window.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -30,6 +31,9 @@ double convolution_work(const work_context& c, const shape& windows, const shape
 }  // namespace detail
 
 struct convolution {
+  static constexpr attribute_list attrs{attr::integers("strides").between(1, 1 << 20).optional(),
+                                        attr::integers("dilations").between(1, 1 << 20).optional(),
+                                        attr::text("padding").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr std::string_view gpu_library = "cuDNN", without_library = "as products";
 };
@@ -64,6 +68,9 @@ struct conv2d_backprop_filter : convolution {
 
 // Attribute "window" has height and width; window.hpp lists the others. Each channel is pooled separately.
 struct pooling {
+  static constexpr attribute_list attrs{attr::integers("window").between(1, 1 << 20),
+                                        attr::integers("strides").between(1, 1 << 20).optional(),
+                                        attr::text("padding").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static window window_of(const attributes& attrs);
   static shape pooled(const attributes& attrs, const shape& images);

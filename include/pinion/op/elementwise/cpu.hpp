@@ -19,7 +19,9 @@ namespace pinion { inline namespace v0 { namespace op {
 class map_kernel final : public kernel {
  public:
   explicit map_kernel(const kernel_setup& setup)
-      : program_(program_of(setup.attrs())), parts_(map_parts::of(setup.attrs())), services_(setup.services) {}
+      : program_(program_of(setup.attrs())),
+        parts_(map_parts::of(setup.attrs(), setup.node.inputs.size())),
+        services_(setup.services) {}
 
   void run(kernel_context& c) override {
     c.launch([launch = launch_of(c), services = &services_] { launch.run(*services); });

@@ -24,7 +24,7 @@ namespace pinion { inline namespace v0 { namespace op {
 class cuda_map_kernel final : public kernel {
  public:
   explicit cuda_map_kernel(const kernel_setup& setup)
-      : program_(setup, program_of(setup.attrs())), parts_(map_parts::of(setup.attrs())) {
+      : program_(setup, program_of(setup.attrs())), parts_(map_parts::of(setup.attrs(), setup.node.inputs.size())) {
     if (auto inputs = detail::assumed_inputs(setup)) announce(std::move(*inputs));
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 #include <pinion/scalar/functors.hpp>
 #include <pinion/scalar/program.hpp>
@@ -41,6 +42,7 @@ void check_program_inputs(const shape_context& c, const scalar::program& p);
 struct map_gradient {
   static constexpr std::string_view name = "MapGrad";
   static constexpr input_count inputs = by_program;
+  static constexpr attribute_list attrs{attr::program("program")};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static dtype key(const node& n) { return program_of(n.attrs).arithmetic; }
   static void infer(shape_context& c);
@@ -51,6 +53,8 @@ struct map_gradient {
 // An elementwise node. Attribute "program" has one result; the node is named after the program's outermost op.
 struct any_map {
   static constexpr input_count inputs = by_program;
+  static constexpr attribute_list attrs{attr::program("program"), attr::integers("parts").up_to(1 << 10).rewrite(),
+                                        attr::tensor("part_names").rewrite()};
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static dtype key(const node& n) { return program_of(n.attrs).arithmetic; }
   static void infer(shape_context& c);
@@ -76,6 +80,7 @@ output cast_back(gradient_context& g, dtype from, dtype to);
 struct select_text {
   static constexpr std::string_view name = "SelectText";
   static constexpr input_count inputs = 3;
+  static constexpr attribute_list attrs{};
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::string}, .gpu = {}};
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}  // text has no gradient

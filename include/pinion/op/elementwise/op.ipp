@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <pinion/op/elementwise/op.hpp>
+#include <pinion/op/elementwise/parts.hpp>
 #include <pinion/op/elementwise/program_size.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/work_context.hpp>
@@ -78,10 +79,20 @@ PINION_DECL void check_program_inputs(const shape_context& c, const scalar::prog
 
 namespace pinion { inline namespace v0 { namespace op {
 
+namespace detail {
+
+inline bool keeps_type(const scalar::program& p) {
+  return std::all_of(p.results.begin(), p.results.end(), [&](const auto& r) { return r.type == p.arithmetic; });
+}
+
+}  // namespace detail
+
 PINION_DECL void map_gradient::infer(shape_context& c) {
   const auto& p = program_of(c.attrs());
   detail::check_program_inputs(c, p);
   detail::broadcast_of_inputs(c, 0, c.inputs());
+  if (static_cast<int>(p.results.size()) > c.inputs() || !detail::keeps_type(p))
+    c.fail("its program yields no gradients of its inputs");
   for (std::size_t k = 0; k < p.results.size(); ++k) c.output(p.arithmetic, c.shape(static_cast<int>(k)));
 }
 
@@ -92,6 +103,8 @@ PINION_DECL double map_gradient::work(const work_context& c) {
 PINION_DECL void any_map::infer(shape_context& c) {
   const auto& p = program_of(c.attrs());
   detail::check_program_inputs(c, p);
+  map_parts::of(c.attrs(), static_cast<std::size_t>(c.inputs()));
+  if (p.results.size() != 1) c.fail("its program has " + std::to_string(p.results.size()) + " results");
   c.output(p.results[0].type, detail::broadcast_of_inputs(c, 0, c.inputs()));
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <pinion/graph/node.hpp>
-#include <pinion/op/elementwise/launch.hpp>
+#include <pinion/op/elementwise/layout.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
@@ -17,9 +17,12 @@ namespace pinion { inline namespace v0 { namespace op {
 // nodes. A value.
 class map_parts {
  public:
-  static map_parts of(const attributes& attrs) {
+  // The parts of a node with so many inputs. Throws invalid_argument where the attributes are not those of parts of it:
+  // they may come from another process.
+  static map_parts of(const attributes& attrs, std::size_t inputs) {
     map_parts all;
-    if (!attrs.has("parts")) return all;
+    if (!attrs.has("parts") && !attrs.has("part_names")) return all;
+    check(attrs, static_cast<std::int64_t>(inputs));
     const auto& ranges = attrs.get<integers>("parts");
     const std::string* names = attrs.get<any_tensor>("part_names").data<std::string>();
     for (std::size_t i = 0; i < ranges.size(); i += 2, names += 3)
@@ -48,7 +51,7 @@ class map_parts {
         p.first += inputs - 1;
       else if (place < p.first + p.inputs)
         p.inputs += inputs - 1;
-    map_parts inner = of(joined.attrs);
+    map_parts inner = of(joined.attrs, joined.inputs.size());
     for (part& p : inner.parts_) p.first += place;
     if (may_fail) inner.parts_.push_back({place, inputs, joined.name, joined.op, to_string(joined.where)});
     parts_.insert(parts_.begin(), inner.parts_.begin(), inner.parts_.end());
@@ -71,6 +74,21 @@ class map_parts {
   }
 
  private:
+  static void check(const attributes& attrs, std::int64_t inputs) {
+    const auto expect = [](bool holds, const char* otherwise) {
+      if (!holds) throw error(errc::invalid_argument, otherwise);
+    };
+    expect(attrs.has("parts") && attrs.has("part_names"), "the parts of a joined node have ranges and names");
+    const auto& ranges = attrs.get<integers>("parts");
+    const auto& names = attrs.get<any_tensor>("part_names");
+    const auto parts = static_cast<std::int64_t>(ranges.size() / 2);
+    expect(ranges.size() % 2 == 0 && names.dtype() == dtype::string && names.shape() == shape{parts, 3},
+           "each part of a joined node has a range of inputs, and a name, an op and a line");
+    for (std::size_t i = 0; i < ranges.size(); i += 2)
+      expect(ranges[i] >= 0 && ranges[i + 1] >= 0 && ranges[i] <= inputs && ranges[i + 1] <= inputs - ranges[i],
+             "a part of a joined node has inputs that the node has not");
+  }
+
   struct part {
     std::int64_t first, inputs;
     std::string node, op, location;

@@ -3,6 +3,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/op_names.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -23,6 +24,7 @@ std::int64_t axis_of(const attributes& attrs);
 struct gather {
   static constexpr std::string_view name = "Gather";
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{attr::integer("axis").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   // The gradient along axis 0 is sparse: rows of the incoming gradient, with the same indices.
@@ -39,6 +41,7 @@ struct gather {
 struct partition_indices {
   static constexpr std::string_view name = "PartitionIndices";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::integers("rows").up_to(1 << 16)};
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int32, dtype::int64}, .gpu = {}};
   static constexpr bool on_host = true;  // the output shapes depend on elements
   static void infer(shape_context& c);
@@ -51,6 +54,7 @@ struct partition_indices {
 struct scatter_dense {
   static constexpr std::string_view name = op_names::scatter_dense;
   static constexpr input_count inputs = 3;
+  static constexpr attribute_list attrs{attr::integer("axis").optional()};
   static constexpr int reads = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::numbers,
                                       .gpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64}};
@@ -62,6 +66,7 @@ struct scatter_dense {
 struct one_hot {
   static constexpr std::string_view name = "OneHot";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::integer("depth"), attr::dtype("dtype")};
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}  // indices are integers: no gradient

@@ -3,6 +3,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/op/matmul/op.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -11,6 +12,8 @@ namespace pinion { inline namespace v0 { namespace op {
 // compute it as the product ends, or as it reads a factor. Attributes are those of the product, and those that are
 // named below.
 struct product_in_layer {
+  static constexpr bool rewrite = true;
+  static constexpr attribute_list attrs = matmul::attrs;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr std::string_view gpu_library = matmul::gpu_library, without_library = matmul::without_library;
   static constexpr std::string_view no_gradient = "steps are differentiated before they are optimized";
@@ -27,6 +30,8 @@ struct product_in_layer {
 struct biased_matmul : product_in_layer {
   static constexpr std::string_view name = "MatMulBias";
   static constexpr input_count inputs = 3;
+  static constexpr attribute_list attrs =
+      matmul::attrs + attribute_list{attr::flag("relu").optional(), attr::flag("mask").optional()};
   static void infer(shape_context& c);
 };
 
@@ -44,6 +49,7 @@ struct matmul_relu_gradient : product_in_layer {
 struct matmul_bias_gradient : product_in_layer {
   static constexpr std::string_view name = "MatMulBiasGrad";
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs = matmul::attrs + attribute_list{attr::flag("sums_left").optional()};
   static void infer(shape_context& c);
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -22,6 +23,7 @@ struct layout_op {
 struct reshape : layout_op {
   static constexpr std::string_view name = "Reshape";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::shape("shape")};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };
@@ -30,6 +32,7 @@ struct reshape : layout_op {
 struct reshape_like : layout_op {
   static constexpr std::string_view name = "ReshapeLike";
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{};
   static constexpr int reads = 1;
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -40,6 +43,7 @@ struct reshape_like : layout_op {
 struct merge_axes : layout_op {
   static constexpr std::string_view name = "MergeAxes";
   static constexpr input_count inputs{1, 2};
+  static constexpr attribute_list attrs{attr::integer("axis")};
   static constexpr int reads = 1;
   static shape merged(const attributes& attrs, const shape& x, const shape* like);
   static void infer(shape_context& c);
@@ -50,6 +54,7 @@ struct merge_axes : layout_op {
 struct expand_dims : layout_op {
   static constexpr std::string_view name = "ExpandDims";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::integer("axis")};
   static shape expanded(const attributes& attrs, const shape& x);
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -59,6 +64,7 @@ struct expand_dims : layout_op {
 struct squeeze : layout_op {
   static constexpr std::string_view name = "Squeeze";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::integers("axes").optional()};
   static shape squeezed(const attributes& attrs, const shape& x);
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -68,6 +74,7 @@ struct squeeze : layout_op {
 struct transpose {
   static constexpr std::string_view name = "Transpose";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::integers("perm").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static integers permutation(const attributes& attrs, int rank);
   static void infer(shape_context& c);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -10,6 +11,7 @@ namespace pinion { inline namespace v0 { namespace op {
 struct matmul {
   static constexpr std::string_view name = "MatMul";
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{attr::flag("transpose_a").optional(), attr::flag("transpose_b").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64},
                                       .gpu = dtypes::floating};
   static constexpr std::string_view gpu_library = "cuBLASLt", without_library = "in tiles";

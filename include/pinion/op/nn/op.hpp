@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -27,6 +28,7 @@ output row_sum(gradient_context& g, output x);
 
 struct softmax_like {
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c);
   // Counts a maximum, a difference, an exponential, a sum and a quotient per element.
@@ -51,6 +53,7 @@ struct log_softmax : softmax_like {
 struct scale_rows {
   static constexpr std::string_view name = "ScaleRows";
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -71,6 +74,7 @@ output gradient_by_logits(gradient_context& g);
 struct softmax_cross_entropy {
   static constexpr std::string_view name = "SoftmaxCrossEntropyWithLogits";
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -81,6 +85,7 @@ struct softmax_cross_entropy {
 struct sparse_softmax_cross_entropy {
   static constexpr std::string_view name = "SparseSoftmaxCrossEntropyWithLogits";
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -92,6 +97,7 @@ struct sparse_softmax_cross_entropy {
 struct in_top_k {
   static constexpr std::string_view name = "InTopK";
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{attr::integer("k")};
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::boolean}};
   static constexpr std::string_view no_gradient = "whether a target is among the top k is a step function";
   static void infer(shape_context& c);

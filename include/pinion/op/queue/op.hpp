@@ -4,12 +4,17 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/op_names.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 #include <pinion/state/queue_components.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
+
+inline constexpr attribute_list queue_attrs =
+    attr::state_key +
+    attribute_list{attr::integer("capacity"), attr::dtype("dtype").numbered(), attr::shape("shape").numbered()};
 
 void infer_queue(shape_context& c);
 
@@ -34,6 +39,7 @@ std::int64_t expect_count(const shape_context& c);
 template <class Self>
 struct queue {
   static constexpr input_count inputs = 0;
+  static constexpr attribute_list attrs = detail::queue_attrs;
   static constexpr kernel_set kernels{.cpu = dtypes::no_value};
   static constexpr bool stateful = true;
   static constexpr bool on_host = true;
@@ -48,6 +54,8 @@ struct fifo_queue : queue<fifo_queue> {
 // Yields a random element, of more than "min_after_dequeue" until it is closed. "seed" 0: another one in each process.
 struct random_shuffle_queue : queue<random_shuffle_queue> {
   static constexpr std::string_view name = op_names::random_shuffle_queue;
+  static constexpr attribute_list attrs =
+      detail::queue_attrs + attribute_list{attr::integer("min_after_dequeue"), attr::integer("seed").optional()};
   static void infer(shape_context& c);
 };
 // Yields its elements in order. Shapes of components may have unknown extents; batches are padded with zeros.
@@ -66,6 +74,7 @@ struct priority_queue : queue<priority_queue> {
 template <class Self>
 struct queue_op {
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{};
   static constexpr kernel_set kernels{.cpu = dtypes::no_value};
   static constexpr int states = 1;
   static constexpr bool stateful = true;
@@ -95,12 +104,14 @@ struct queue_dequeue : queue_op<queue_dequeue> {
 // Takes "n" elements, stacked, and collects them as they come.
 struct queue_dequeue_many : queue_op<queue_dequeue_many> {
   static constexpr std::string_view name = "QueueDequeueManyV2";
+  static constexpr attribute_list attrs{attr::integer("n")};
   static constexpr kernel_set kernels{.cpu = dtypes::all};
   static void infer(shape_context& c);
 };
 // Takes "n" elements, stacked; a closed queue yields those left.
 struct queue_dequeue_up_to : queue_op<queue_dequeue_up_to> {
   static constexpr std::string_view name = "QueueDequeueUpToV2";
+  static constexpr attribute_list attrs{attr::integer("n")};
   static constexpr kernel_set kernels{.cpu = dtypes::all};
   static void infer(shape_context& c);
 };
@@ -117,6 +128,7 @@ struct queue_is_closed : queue_op<queue_is_closed> {
 // Closes the queue after the enqueues that wait; with "cancel_pending_enqueues" at once, and those fail.
 struct queue_close : queue_op<queue_close> {
   static constexpr std::string_view name = "QueueCloseV2";
+  static constexpr attribute_list attrs{attr::flag("cancel_pending_enqueues").optional()};
   static void infer(shape_context& c);
 };
 

@@ -10,7 +10,7 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void infer_queue(shape_context& c) {
   const state::queue_components all = state::components_of(c.attrs());
-  if (all.size() == 0) c.fail("a queue needs the dtype of at least one component");
+  if (all.size() == 0) c.fail("a queue needs the dtype and the shape of at least one component");
   for (const shape& s : all.shapes)
     if (s.has_rank() && s.rank() == shape::max_rank)
       c.fail("a component of shape " + to_string(s) + " has too many dimensions to be put together to batches");

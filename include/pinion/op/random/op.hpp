@@ -7,11 +7,15 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
+
+inline constexpr attribute_list draw_attrs{attr::dtype("dtype"), attr::shape("shape").optional(),
+                                           attr::integer("seed").optional(), attr::integer("first").optional()};
 
 void infer_random(shape_context& c, dtype_set types);
 
@@ -28,6 +32,8 @@ struct random_op {
 // Values in ["minval", "maxval"), attributes of type double, by default 0 and 1. Integers: they differ by at most 2^53.
 struct random_uniform : random_op {
   static constexpr std::string_view name = "RandomUniform";
+  static constexpr attribute_list attrs =
+      detail::draw_attrs + attribute_list{attr::real("minval").optional(), attr::real("maxval").optional()};
   static constexpr dtype_set types = dtypes::floating | dtype_set{dtype::int32, dtype::int64};
   static constexpr kernel_set kernels{.cpu = types, .gpu = types};
   static void infer(shape_context& c);
@@ -36,11 +42,15 @@ struct random_uniform : random_op {
 // Normal values. Attributes "mean" and "stddev" have type double, by default 0 and 1.
 struct random_normal : random_op {
   static constexpr std::string_view name = "RandomStandardNormal";
+  static constexpr attribute_list attrs =
+      detail::draw_attrs + attribute_list{attr::real("mean").optional(), attr::real("stddev").optional()};
 };
 
 // Normal values, each drawn again until it is less than two standard deviations from the mean.
 struct truncated_normal : random_op {
   static constexpr std::string_view name = "TruncatedNormal";
+  static constexpr attribute_list attrs =
+      detail::draw_attrs + attribute_list{attr::real("mean").optional(), attr::real("stddev").optional()};
 };
 
 }}}  // namespace pinion::v0::op

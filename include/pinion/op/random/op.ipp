@@ -11,6 +11,7 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void infer_random(shape_context& c, dtype_set types) {
   const auto type = c.attrs().get<dtype>("dtype");
+  if (c.inputs() == 0 && !c.attrs().has("shape")) c.fail(c.op() + " needs attribute 'shape', or an input that has it");
   const shape& extent = c.inputs() == 1 ? c.shape(0) : c.attrs().get<shape>("shape");
   if (!types.has(type)) c.fail(c.op() + " of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
   if (!extent.known() && c.inputs() == 0)

@@ -21,13 +21,13 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
+// Requires: `fold` is the name of a reduction of numbers, as infer has checked.
 inline fold_functions functions_of(const std::string& fold, dtype type) {
   if (fold == reduce_sum::name) return functions_of<loops::fold_sum>(type);
   if (fold == reduce_mean::name) return functions_of<loops::fold_sum>(type, true);
   if (fold == reduce_max::name) return functions_of<loops::fold_max>(type);
   if (fold == reduce_min::name) return functions_of<loops::fold_min>(type);
-  if (fold == reduce_prod::name) return functions_of<loops::fold_product>(type);
-  throw error(errc::invalid_argument, "MapReduce folds by Sum, Mean, Max, Min or Prod, not by '" + fold + "'");
+  return functions_of<loops::fold_product>(type);
 }
 
 // The units of the first pass of a MapReduce: blocks of rows, as its pass has them, cut into strips of columns.
@@ -123,7 +123,7 @@ class map_reduction_kernel final : public kernel {
   explicit map_reduction_kernel(const kernel_setup& setup)
       : attrs_(setup.attrs()),
         program_(program_of(attrs_)),
-        parts_(map_parts::of(attrs_)),
+        parts_(map_parts::of(attrs_, setup.node.inputs.size())),
         functions_(detail::functions_of(attrs_.get<std::string>("fold"), program_.program().arithmetic)) {}
 
   void run(kernel_context& c) override {

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/op/elementwise/op.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -43,6 +45,7 @@ void share_gradient(gradient_context& g);
 
 struct reduction {
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::integers("axes").optional(), attr::flag("keep_dims").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::numbers,
                                       .gpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64}};
   static void infer(shape_context& c);
@@ -94,6 +97,8 @@ struct reduce_any : reduce_all {
 struct expand_like : reduction {
   static constexpr std::string_view name = "ExpandLike";
   static constexpr input_count inputs = at_least(2);
+  static constexpr attribute_list attrs =
+      reduction::attrs + attribute_list{attr::flag("mean").optional(), attr::flag("narrow").rewrite()};
   static constexpr int reads = 1;
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -104,7 +109,9 @@ struct expand_like : reduction {
 // memory. Optimization makes these nodes.
 struct map_reduction {
   static constexpr std::string_view name = "MapReduce";
+  static constexpr bool rewrite = true;
   static constexpr input_count inputs = by_program;
+  static constexpr attribute_list attrs = any_map::attrs + reduction::attrs + attribute_list{attr::text("fold")};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = {}};
   static constexpr std::string_view no_gradient = "steps are differentiated before they are optimized";
   static void infer(shape_context& c);
@@ -121,6 +128,7 @@ struct map_reduction {
 struct prod_grad {
   static constexpr std::string_view name = "ProdGrad";
   static constexpr input_count inputs = at_least(2);
+  static constexpr attribute_list attrs = reduction::attrs;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr int most_weights = 20;  // for each element of x it keeps a coefficient per subset of them
   static void infer(shape_context& c);
@@ -133,6 +141,7 @@ struct prod_grad {
 struct argmax {
   static constexpr std::string_view name = "ArgMax";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::integer("axis")};
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}, .gpu = dtype_set{dtype::int64}};
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}  // a step function has no gradient

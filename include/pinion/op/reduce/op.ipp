@@ -6,6 +6,7 @@
 
 #include <pinion/op/elementwise/formula.hpp>
 #include <pinion/op/elementwise/held_formula.hpp>
+#include <pinion/op/elementwise/parts.hpp>
 #include <pinion/op/reduce/op.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/opkit/axes.hpp>
@@ -131,9 +132,23 @@ PINION_DECL void expand_like::gradient(gradient_context& g) {
   g.set(0, g.make(mean ? reduce_mean::name : reduce_sum::name, {g.output_gradient(0)}, detail::axes_of(g.attrs())));
 }
 
+namespace detail {
+
+inline void expect_fold(const shape_context& c) {
+  const auto& fold = c.attrs().get<std::string>("fold");
+  for (const std::string_view known :
+       {reduce_sum::name, reduce_mean::name, reduce_max::name, reduce_min::name, reduce_prod::name})
+    if (fold == known) return;
+  c.fail("MapReduce folds by Sum, Mean, Max, Min or Prod, not by '" + fold + "'");
+}
+
+}  // namespace detail
+
 PINION_DECL void map_reduction::infer(shape_context& c) {
   const auto& p = program_of(c.attrs());
   detail::check_program_inputs(c, p);
+  map_parts::of(c.attrs(), static_cast<std::size_t>(c.inputs()));
+  detail::expect_fold(c);
   if (p.results.size() != 1 || p.results[0].type != p.arithmetic) c.fail("MapReduce folds one number of each element");
   c.output(p.arithmetic, detail::reduced_shape(c.attrs(), detail::broadcast_of_inputs(c, 0, c.inputs())));
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -42,6 +43,7 @@ shape tiled(const shape& x, const integers& multiples);
 struct concat : slicing {
   static constexpr std::string_view name = "ConcatV2";
   static constexpr input_count inputs = at_least(1);
+  static constexpr attribute_list attrs{attr::integer("axis")};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };
@@ -50,6 +52,7 @@ struct concat : slicing {
 struct split_like : slicing {
   static constexpr std::string_view name = "SplitLike";
   static constexpr input_count inputs = at_least(2);
+  static constexpr attribute_list attrs{attr::integer("axis")};
   static constexpr int reads = 1;
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -59,6 +62,7 @@ struct split_like : slicing {
 struct split : slicing {
   static constexpr std::string_view name = "Split";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::integer("axis"), attr::integer("parts")};
   static shape part_of(const attributes& attrs, const shape& x);
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -68,6 +72,7 @@ struct split : slicing {
 struct slice : slicing {
   static constexpr std::string_view name = "Slice";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::integers("begin"), attr::integers("size")};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };
@@ -76,6 +81,7 @@ struct slice : slicing {
 struct slice_like : slicing {
   static constexpr std::string_view name = "SliceLike";
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{attr::integers("begin")};
   static constexpr int reads = 1;
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -85,6 +91,7 @@ struct slice_like : slicing {
 struct pad_like : slicing {
   static constexpr std::string_view name = "PadLike";
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{attr::integers("begin")};
   static constexpr int reads = 1;
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -94,6 +101,8 @@ struct pad_like : slicing {
 struct pad : slicing {
   static constexpr std::string_view name = "Pad";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::integers("before"), attr::integers("after"),
+                                        attr::real("value").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -103,6 +112,7 @@ struct pad : slicing {
 struct tile : slicing {
   static constexpr std::string_view name = "Tile";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::integers("multiples")};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };
@@ -111,6 +121,7 @@ struct tile : slicing {
 struct tile_grad {
   static constexpr std::string_view name = "TileGrad";
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{attr::integers("multiples")};
   static constexpr int reads = 1;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c);

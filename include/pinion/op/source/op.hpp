@@ -4,6 +4,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/op_names.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -12,6 +13,7 @@ namespace pinion { inline namespace v0 { namespace op {
 struct constant {
   static constexpr std::string_view name = "Const";
   static constexpr input_count inputs = 0;
+  static constexpr attribute_list attrs{attr::tensor("value")};
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
@@ -21,6 +23,7 @@ struct constant {
 struct placeholder {
   static constexpr std::string_view name = op_names::placeholder;
   static constexpr input_count inputs = 0;
+  static constexpr attribute_list attrs{attr::dtype("dtype"), attr::shape("shape")};
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
@@ -30,6 +33,7 @@ struct placeholder {
 struct identity {
   static constexpr std::string_view name = "Identity";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{};
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -38,6 +42,7 @@ struct identity {
 struct zeros_like {
   static constexpr std::string_view name = op_names::zeros_like;
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{};
   static constexpr int reads = 0;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static void infer(shape_context& c);
@@ -47,6 +52,7 @@ struct zeros_like {
 struct ones_like {
   static constexpr std::string_view name = "OnesLike";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{};
   static constexpr int reads = 0;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static void infer(shape_context& c);
@@ -58,6 +64,8 @@ struct ones_like {
 struct range {
   static constexpr std::string_view name = "Range";
   static constexpr input_count inputs = 0;
+  static constexpr attribute_list attrs{attr::dtype("dtype"), attr::number("start"), attr::number("limit"),
+                                        attr::number("delta")};
   static constexpr dtype_set types = dtypes::floating | dtype_set{dtype::int32, dtype::int64};
   static constexpr kernel_set kernels{.cpu = types, .gpu = types};
   static constexpr std::int64_t most = std::int64_t{1} << 56;  // counts stop here: no memory holds so many
@@ -70,6 +78,7 @@ struct range {
 struct shape_of {
   static constexpr std::string_view name = "Shape";
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{};
   static constexpr int reads = 0;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int32}, .gpu = dtype_set{dtype::int32}};
   static constexpr bool metadata = true;
@@ -81,6 +90,7 @@ struct shape_of {
 struct no_op {
   static constexpr std::string_view name = "NoOp";
   static constexpr input_count inputs = 0;
+  static constexpr attribute_list attrs{};
   static constexpr kernel_set kernels{.cpu = dtypes::any, .gpu = dtypes::any};
   static void infer(shape_context&) {}
   static constexpr std::string_view no_gradient = "it yields no value";

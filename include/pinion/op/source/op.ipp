@@ -53,6 +53,10 @@ PINION_DECL std::int64_t range::count(const attributes& attrs) {
 PINION_DECL void range::infer(shape_context& c) {
   const auto type = c.attrs().get<dtype>("dtype");
   if (!types.has(type)) c.fail("Range of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
+  for (const char* const name : {"start", "limit", "delta"})
+    if ((c.attrs().find(name)->get_if<double>() != nullptr) == is_integer(type))
+      c.fail("attribute '" + std::string(name) + "' of a Range of " + std::string(to_string(type)) + " is " +
+             (is_integer(type) ? "an integer" : "a double"));
   const bool stands =
       is_integer(type) ? c.attrs().get<std::int64_t>("delta") == 0 : c.attrs().get<double>("delta") == 0;
   if (stands) c.fail("a range in steps of 0 never ends");

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -17,6 +18,7 @@ void infer_summary(shape_context& c, dtype_set types);
 
 struct summary_op {
   static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::text("tag")};
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::string}};
   static constexpr bool on_host = true;
   static constexpr std::string_view no_gradient = "a summary is text";
@@ -32,6 +34,7 @@ struct scalar_summary : summary_op {
 // "counted" the input [n] says how often each of the numbers 0, 1, ... occurred; a negative count fails the step.
 struct histogram_summary : summary_op {
   static constexpr std::string_view name = "HistogramSummary";
+  static constexpr attribute_list attrs = summary_op::attrs + attribute_list{attr::flag("counted").optional()};
   static void infer(shape_context& c);
   static double work(const work_context& c);
 };
@@ -41,6 +44,7 @@ struct histogram_summary : summary_op {
 // outside [0, 1] are clamped, and a pixel that is not finite is red.
 struct image_summary : summary_op {
   static constexpr std::string_view name = "ImageSummary";
+  static constexpr attribute_list attrs = summary_op::attrs + attribute_list{attr::integer("max_images")};
   static void infer(shape_context& c);
   static double work(const work_context& c);
 };
@@ -56,6 +60,7 @@ struct text_summary : summary_op {
 struct merge_summary : summary_op {
   static constexpr std::string_view name = "MergeSummary";
   static constexpr input_count inputs = at_least(1);
+  static constexpr attribute_list attrs{};
   static void infer(shape_context& c);
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
@@ -14,6 +15,7 @@ namespace pinion { inline namespace v0 { namespace op {
 namespace detail {
 
 struct sync_op {
+  static constexpr attribute_list attrs{};
   static constexpr kernel_set kernels{.cpu = dtypes::no_value};
   static constexpr bool stateful = true;
   static constexpr bool on_host = true;
@@ -37,6 +39,7 @@ void expect_resource(const shape_context& c, std::string_view op, std::string_vi
 // An accumulator, which is a resource. Attributes "dtype" and "shape" are those of its variable.
 struct gradient_accumulator : detail::sync_resource {
   static constexpr std::string_view name = "GradientAccumulator";
+  static constexpr attribute_list attrs = attr::state_key + attribute_list{attr::dtype("dtype"), attr::shape("shape")};
   static void infer(shape_context& c);
 };
 
@@ -66,6 +69,7 @@ struct sparse_accumulator_apply : detail::on_accumulator {
 struct accumulator_take : detail::on_accumulator {
   static constexpr std::string_view name = "AccumulatorTakeGradient";
   static constexpr input_count inputs = 3;
+  static constexpr attribute_list attrs{attr::flag("sum").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::floating};
   static void infer(shape_context& c);
 };
@@ -73,6 +77,7 @@ struct accumulator_take : detail::on_accumulator {
 struct sparse_accumulator_take : detail::on_accumulator {
   static constexpr std::string_view name = "SparseAccumulatorTakeGradient";
   static constexpr input_count inputs = 3;
+  static constexpr attribute_list attrs{attr::flag("sum").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::floating};
   static dtype key(const node& n) { return n.outputs[1].dtype; }
   static void infer(shape_context& c);
@@ -123,6 +128,7 @@ struct on_leaving : on_kind<Kind> {
 template <class Kind>
 struct on_expiry : on_kind<Kind> {
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{attr::integer("patience_ms")};
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::string}};
   static void infer(shape_context& c) {
     on_kind<Kind>::expect(c);
@@ -149,6 +155,8 @@ struct on_counting : on_kind<Kind> {
 // Attributes "replicas_to_aggregate", "total_num_replicas".
 struct replica_barrier : detail::sync_resource {
   static constexpr std::string_view name = "ReplicaBarrier", called = "a barrier";
+  static constexpr attribute_list attrs =
+      attr::state_key + attribute_list{attr::integer("replicas_to_aggregate"), attr::integer("total_num_replicas")};
   static void infer(shape_context& c);
 };
 
@@ -180,12 +188,14 @@ struct barrier_take : detail::on_barrier {
 struct barrier_advance : detail::on_barrier {
   static constexpr std::string_view name = "BarrierAdvance";
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{attr::flag("begins").optional()};
   static void infer(shape_context& c);
 };
 // Stops updates: takes, waiting or future, are cancelled; with "ended" replicas that wait, or come, end with
 // out_of_range. This holds until the chief begins anew.
 struct barrier_stop : detail::on_barrier {
   static constexpr std::string_view name = "BarrierStop";
+  static constexpr attribute_list attrs{attr::flag("ended").optional()};
   static void infer(shape_context& c);
 };
 struct barrier_leave : detail::on_leaving<replica_barrier> {
@@ -205,6 +215,7 @@ struct barrier_counts : detail::on_counting<replica_barrier, 4> {
 // Attribute "total_num_replicas".
 struct replica_clock : detail::sync_resource {
   static constexpr std::string_view name = "ReplicaClock", called = "a clock";
+  static constexpr attribute_list attrs = attr::state_key + attribute_list{attr::integer("total_num_replicas")};
   static void infer(shape_context& c);
 };
 
@@ -217,6 +228,7 @@ struct clock_enter : detail::on_entering<replica_clock, 1> {
 struct clock_tick : detail::on_kind<replica_clock> {
   static constexpr std::string_view name = "ClockTick";
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{attr::integer("bound")};
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
   static void infer(shape_context& c);
 };

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <pinion/base/config.hpp>
+#include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
@@ -19,6 +20,7 @@ inline constexpr kernel_set variable_kernels{.cpu = dtypes::all,
 struct variable {
   static constexpr std::string_view name = "VariableV2";
   static constexpr input_count inputs = 0;
+  static constexpr attribute_list attrs = attr::state_key + attribute_list{attr::dtype("dtype"), attr::shape("shape")};
   static constexpr kernel_set kernels = variable_kernels;
   static constexpr bool stateful = true;
   static void infer(shape_context& c);
@@ -33,6 +35,7 @@ void infer_assignment(shape_context& c);
 template <class Self>
 struct assignment {
   static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs{};
   static constexpr int states = 1;
   static constexpr kernel_set kernels = variable_kernels;
   static constexpr bool stateful = true;
@@ -65,6 +68,7 @@ struct assign_multiply : counting_assignment<assign_multiply> {
 };
 
 namespace detail {
+inline constexpr attribute_list update_attrs{attr::program("program"), attr::integer("states").between(1, 1 << 20)};
 const scalar::program& update_program(const attributes& attrs);
 // The form in which an update takes its gradient: as one input, as indices and rows, or as two factors.
 enum class gradient_is { dense, sparse, product };
@@ -81,6 +85,7 @@ double update_work(const work_context& c, gradient_is form);
 template <class Self>
 struct update {
   static constexpr input_count inputs = by_program;
+  static constexpr attribute_list attrs = detail::update_attrs;
   static constexpr int states = states_of_attribute;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr bool stateful = true;
@@ -96,6 +101,7 @@ struct update {
 template <class Self>
 struct sparse_update {
   static constexpr input_count inputs = at_least(3);
+  static constexpr attribute_list attrs = detail::update_attrs;
   static constexpr int states = states_of_attribute;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr bool stateful = true;
@@ -120,7 +126,10 @@ struct sparse_update {
 // never in memory. Attributes are those of an update and of a product. runtime::fold_gradients makes these nodes.
 struct apply_product {
   static constexpr std::string_view name = "ApplyProduct";
+  static constexpr bool rewrite = true;
   static constexpr input_count inputs = at_least(3);
+  static constexpr attribute_list attrs =
+      detail::update_attrs + attribute_list{attr::flag("transpose_a").optional(), attr::flag("transpose_b").optional()};
   static constexpr int states = states_of_attribute;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::float32, dtype::float64}, .gpu = {}};
   static constexpr bool stateful = true;

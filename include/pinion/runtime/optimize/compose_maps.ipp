@@ -56,7 +56,7 @@ class map_pair {
 
   // Makes the change. Requires: try_to_join() found no obstacle.
   void join(draft& d) const {
-    op::map_parts parts = op::map_parts::of(whole().attrs);
+    op::map_parts parts = op::map_parts::of(whole().attrs, whole().inputs.size());
     if (!appends()) parts.insert(from(), first_, may_fail());
     d.fold(read_.node, into_);
     node& changed = d.change(into_);
@@ -100,7 +100,8 @@ class map_pair {
   }
   // Tells whether an input of the producer has the shape of the value, and no error of the producer needs its name.
   bool serves_gradient() const {
-    return stand_in() != from().inputs.end() && !may_fail() && op::map_parts::of(from().attrs).none();
+    return stand_in() != from().inputs.end() && !may_fail() &&
+           op::map_parts::of(from().attrs, from().inputs.size()).none();
   }
   std::vector<output>::const_iterator stand_in() const {
     const auto* const value = shapes_.of(read_);
