@@ -104,7 +104,52 @@ inline attribute odd_attribute(const attribute& old, dice& random) {
   return old;
 }
 
+// A tensor or a text of a few elements, or anything of a kind that an op lists.
+inline attribute attribute_of_kind(attribute_kind kind, dice& random) {
+  const auto number = [&] { return odd_number(random); };
+  switch (kind) {
+    case attribute_kind::flag: return {random(2) == 0};
+    case attribute_kind::integer: return {number()};
+    case attribute_kind::number:
+    case attribute_kind::real: return {static_cast<double>(number()) / 3};
+    case attribute_kind::text: return {ops()[random(ops().size())]};
+    case attribute_kind::dtype: return {odd_dtype(random)};
+    case attribute_kind::shape: return {odd_shape(random)};
+    case attribute_kind::integers: {
+      integers all(random(7));
+      for (std::int64_t& n : all) n = random(2) == 0 ? number() : static_cast<std::int64_t>(random(4));
+      return {all};
+    }
+    case attribute_kind::tensor: {
+      const auto rows = static_cast<std::int64_t>(random(4)), columns = static_cast<std::int64_t>(2 + random(2));
+      return {any_tensor(random(3) == 0 ? dtype::uint8 : dtype::string, {rows, columns})};
+    }
+    case attribute_kind::program: {
+      auto p = std::make_shared<scalar::program>();
+      p->arithmetic = random(2) == 0 ? dtype::float32 : dtype::float64;
+      for (auto left = 1 + random(3); left > 0; --left) p->results.push_back({p->emit_input(false), p->arithmetic});
+      return {std::shared_ptr<const scalar::program>(std::move(p))};
+    }
+    case attribute_kind::body: return {std::make_shared<const body>()};
+  }
+  return {number()};
+}
+
+// Gives a node an attribute that some op of the catalogue lists, most often its own, those of passes among them.
+inline void add_listed_attribute(node& n, dice& random) {
+  const std::string& op = random(4) == 0 ? ops()[random(ops().size())] : n.op;
+  if (std::find(ops().begin(), ops().end(), op) == ops().end()) return;
+  const attribute_list& rules = *definition_of(op).attrs;
+  const auto count = static_cast<std::uint64_t>(rules.end() - rules.begin());
+  if (count == 0) return;
+  const attribute_rule& rule = rules.begin()[random(count)];
+  const auto kind = random(6) == 0 ? static_cast<attribute_kind>(random(10)) : rule.kind;
+  n.attrs.set(std::string(rule.name) + (rule.is_numbered ? std::to_string(random(3)) : ""),
+              attribute_of_kind(kind, random));
+}
+
 inline void change_attribute(node& n, const node& other, dice& random) {
+  if (random(3) == 0) return add_listed_attribute(n, random);
   if (random(3) == 0)
     for (const auto& [name, value] : other.attrs) n.attrs.set(name, value);
   std::vector<std::string> names;

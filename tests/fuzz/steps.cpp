@@ -71,7 +71,7 @@ void run(graph& g, std::vector<any_tensor> feeds, bool optimize) {
 void read(std::string_view input) {
   auto given = opened<step>(letter_of(input));
   graph g;
-  distributed::apply(g, std::move(given.graph));
+  distributed::apply(g, std::move(given.graph), distributed::most_nodes, distributed::made_by::master);
   const graph_view all(g);
   for (node_id id = 0; id < all.size(); ++id)
     if (all.contains(id) && !is_modest(all[id])) return;
