@@ -28,6 +28,7 @@
 #include <pinion/rpc/secret_file.ipp>
 #include <pinion/rpc/security.ipp>
 #include <pinion/rpc/shared_memory.ipp>
+#include <pinion/rpc/slab_account.ipp>
 #include <pinion/rpc/task_state.ipp>
 #include <pinion/rpc/tcp_network.ipp>
 #include <pinion/rpc/tls.ipp>

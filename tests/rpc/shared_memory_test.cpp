@@ -1,5 +1,7 @@
 // Memory that the ends of a connection share: what goes through it, who gets none, and what a peer may not do with it.
 #include <fcntl.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -41,8 +43,9 @@ descriptor again(const descriptor& file) {
 }
 // The two ends of one memory.
 struct both_ends {
+  std::shared_ptr<slab_account> account = std::make_shared<slab_account>();  // of the server
   std::shared_ptr<shared_memory> client = shared_memory::make();
-  std::shared_ptr<shared_memory> server = shared_memory::adopt(again(client->file()));
+  std::shared_ptr<shared_memory> server = shared_memory::adopt(again(client->file()), account);
 };
 // Lends a text, and returns the number of its first page.
 std::size_t lend(shared_memory& by, const std::string& text) {
@@ -351,7 +354,16 @@ TEST_CASE("a slab that is gone takes no memory of those who were shown it, once 
   CHECK(mapped_slabs() == before);
 }
 
-TEST_CASE("what a peer shows is a slab that cannot shrink, and there are not too many") {
+// A slab that somebody has made by hand, of which nothing is written but its number.
+descriptor slab_by_hand(std::uint64_t id, std::size_t bytes = 4096) {
+  descriptor file(::memfd_create("liar", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  REQUIRE(::ftruncate(file.get(), static_cast<off_t>(bytes)) == 0);
+  REQUIRE(::pwrite(file.get(), &id, sizeof id, 0) == sizeof id);
+  ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK);
+  return file;
+}
+
+TEST_CASE("what a peer shows is a slab that cannot shrink") {
   both_ends ends;
   for (const std::string what : {"a pipe", "a file", "memory that may shrink"}) {
     INFO(what);
@@ -361,15 +373,76 @@ TEST_CASE("what a peer shows is a slab that cannot shrink, and there are not too
   ::fcntl(empty, F_ADD_SEALS, F_SEAL_SHRINK);
   CHECK_THAT(failure([&] { ends.server->take_shown(descriptor(empty)); }),
              Catch::Contains("data_loss: the peer shows a slab of memory of 0 bytes"));
-  const auto show = [&](std::uint64_t id) {
-    const int file = ::memfd_create("liar", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    REQUIRE(::ftruncate(file, 4096) == 0);
-    REQUIRE(::pwrite(file, &id, sizeof id, 0) == sizeof id);
-    ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK);
-    ends.server->take_shown(descriptor(file));
-  };
-  for (std::uint64_t id = 1; id <= 1024; ++id) show(id);
-  CHECK_THAT(failure([&] { show(1025); }), Catch::Contains("data_loss: the peer shows more than 1024 slabs of memory"));
+}
+
+TEST_CASE("L7: one end shows no more slabs, and bytes of them, than is set aside for it, whatever their numbers") {
+  both_ends ends{std::make_shared<slab_account>(slab_limits{.of_one = {4, 1 << 20}, .of_all = {1000, 1 << 30}})};
+  CHECK_THAT(failure([&] { ends.server->take_shown(slab_by_hand(1, 2 << 20)); }),
+             Catch::Contains("resource_exhausted: the peer shows more than 4 slabs of memory, or 1048576 bytes of them "
+                             "(its share of server_config.limits.slabs)"));
+  const std::uint64_t told[] = {7, 64};
+  std::vector<std::shared_ptr<std::byte>> lent;
+  for (int i = 0; i < 4; ++i) {
+    ends.server->take_shown(slab_by_hand(7));
+    auto place = ends.client->find_place(sizeof told);
+    place.put(std::as_bytes(std::span(told)));
+    lent.push_back(ends.server->borrow_shown(place.lend(), 100));
+  }
+  CHECK(ends.account->mapped() == slab_count{4, 4 * 4096});
+  CHECK_THAT(failure([&] { ends.server->take_shown(slab_by_hand(7)); }), Catch::Contains("more than 4 slabs"));
+  lent.pop_back();
+  lent.pop_back();
+  ends.server->take_shown(slab_by_hand(8));
+}
+
+TEST_CASE("L7: connections together map no more than a task may, and none that comes takes all that is left") {
+  const auto account = std::make_shared<slab_account>(slab_limits{.of_one = {512, 1 << 20}, .of_all = {1024, 8 << 20}});
+  std::vector<both_ends> all(64, both_ends{nullptr, nullptr, nullptr});
+  std::uint64_t slabs = 0;
+  for (auto& ends : all) {
+    ends = {account, shared_memory::make()};
+    const auto shows_one_more = [&] {
+      const std::string why = failure([&] { ends.server->take_shown(slab_by_hand(++slabs)); });
+      return why.find("resource_exhausted: the peer shows more than ") == why.npos;
+    };
+    while (shows_one_more()) REQUIRE(slabs < 2000);
+  }
+  CHECK(account->mapped().slabs > 1000);
+  CHECK(account->mapped().slabs <= 1024);
+  CHECK(account->connections() == 64);
+  all.clear();
+  CHECK(account->mapped() == slab_count{});
+  CHECK(account->connections() == 0);
+  CHECK(account->open_share()->most() == slab_count{128, 1 << 20});
+}
+
+TEST_CASE("L7: an end lends no more slabs than half of what the other takes, and no larger ones") {
+  share_host_memory();
+  const std::size_t own = 20 * mib;
+  both_ends ends{std::make_shared<slab_account>(slab_limits{.of_one = {4, 50 * mib}, .of_all = {1000, 1 << 30}})};
+  const value_in_slab small(std::string(own, 'x')), large(std::string(30 * mib, 'x'));
+  CHECK_FALSE(ends.client->may_show(*large.where->slab));
+  CHECK(ends.client->may_show(*small.where->slab));
+  ends.client->note_shown(small.where->slab);
+  CHECK_FALSE(ends.client->may_show(*small.where->slab));  // that would be more than 25 MiB
+  CHECK(ends.server->may_show(*large.where->slab));
+}
+
+TEST_CASE("L7: the slabs of a connection that has ended go, and those in use with the last who holds their bytes") {
+  both_ends ends;
+  const std::size_t before = mapped_slabs();
+  const value_in_slab value(std::string(20 * mib, 'x')), other(std::string(20 * mib, 'y'));
+  auto lent = ends.server->borrow_shown(lend(ends, value, value.data), value.bytes);
+  ends.server->borrow_shown(lend(ends, other, other.data), other.bytes);
+  CHECK(mapped_slabs() == before + 4);
+  while (ends.server->end()) {
+  }
+  CHECK(mapped_slabs() == before + 3);
+  CHECK(ends.account->mapped().slabs == 1);
+  CHECK((text_of(lent, value.bytes) == value.text()));
+  lent = nullptr;
+  CHECK(mapped_slabs() == before + 2);
+  CHECK(ends.account->mapped().slabs == 0);
 }
 
 // ---- between tasks of this host
@@ -377,6 +450,7 @@ TEST_CASE("what a peer shows is a slab that cannot shrink, and there are not too
 struct near_options {
   credentials server = {}, client = {};
   bool server_shares = true, client_shares = true;
+  slab_limits slabs = {};
   std::string told = {};  // by a server that shares nothing: the address for processes of its host
   rpc::duration heartbeat = std::chrono::seconds(1);
 };
@@ -394,6 +468,7 @@ struct near_pair {
             *net, net->listen("127.0.0.1:0"),
             acceptor_options{.me = {ps_name, random_number(), how.server, spoken_versions, how.told},
                              .shared_memory = how.server_shares,
+                             .slabs = std::make_shared<slab_account>(how.slabs),
                              .log = [this](const std::string& line) { log.push_back(line); }},
             service())),
         way(std::make_shared<channel>(*net, door->address(), ps_name,
@@ -619,6 +694,43 @@ TEST_CASE("a task that is rung for together with its first byte looks at what co
   ::close(fd);
 }
 
+// Bytes that the other end of a socket has not read, with what they take besides.
+int unread(int fd) {
+  int bytes = 0;
+  REQUIRE(::ioctl(fd, SIOCOUTQ, &bytes) == 0);
+  return bytes;
+}
+// Calls back in the network's thread with the first change of what is unread, while others of it have their turn.
+void when_read(network& net, int fd, int before, std::function<void(int)> then) {
+  const int now = unread(fd);
+  if (now != before) return then(now);
+  net.post([&net, fd, before, then = std::move(then)]() mutable { when_read(net, fd, before, std::move(then)); });
+}
+
+TEST_CASE("a flood of bells is heard in parts, between which others of the network's thread have their turn") {
+  near_pair p;
+  const int fd = connect_by_hand(told_by(p));
+  const auto memory = shared_memory::make();
+  auto rings = memory->rings();
+  send_by_hand(fd, "x", {memory->file().get()});
+  const std::string some = opening().substr(0, 4);
+  const asio::const_buffer part = asio::buffer(some);
+  rings.put({&part, 1});
+  while (rings.not_taken() > 0) settle(*p.net);
+  std::promise<int> left;
+  p.net->post([&] {
+    const std::string bells(std::size_t{16} << 10, 'x');
+    while (::send(fd, bells.data(), bells.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0) {
+    }
+    when_read(*p.net, fd, unread(fd), [&](int bytes) { left.set_value(bytes); });
+  });
+  CHECK(left.get_future().get() > 0);
+  const auto until = std::chrono::steady_clock::now() + 20s;
+  while (unread(fd) > 0 && std::chrono::steady_clock::now() < until) settle(*p.net);
+  CHECK(unread(fd) == 0);
+  ::close(fd);
+}
+
 TEST_CASE("C2: a client of this host that offers what cannot be shared is refused with a sentence, and costs nothing") {
   near_pair p;
   const std::string address = told_by(p);
@@ -638,13 +750,21 @@ TEST_CASE("C2: a client of this host that offers what cannot be shared is refuse
 
 // A client of this host that shares memory, and says something wrong about it.
 awaitable<void> lie_about_memory(network& net, std::string at, std::string text) {
-  const auto stream = co_await net.connect_on_host(at);
+  const auto stream = co_await net.connect_on_host(at, std::make_shared<slab_account>());
   hello me;
   me.channel = random_number();
   co_await greet(*stream, me, nobody, "this host");
   co_await write_text(*stream, text);
   std::string heard;
   co_await read_all(*stream, heard);
+}
+
+awaitable<void> greet_on_host(network& net, std::string at, lane as) {
+  const auto stream = co_await net.connect_on_host(at, std::make_shared<slab_account>());
+  hello me;
+  me.channel = random_number();
+  me.lane = as;
+  co_await greet(*stream, me, nobody, "this host");
 }
 
 // What the task says of a client of this host that says this.
@@ -658,6 +778,47 @@ std::vector<std::string> said_of(near_pair& p, const std::string& text) {
   over.get_future().get();
   settle(*p.net);
   return p.log;
+}
+
+TEST_CASE("L7: a client of this host that shows more than it may is thrown out with a sentence, and others go on") {
+  near_pair p({.slabs = {.of_one = {3, 1 << 20}, .of_all = {1000, 1 << 30}}});
+  const auto memory = shared_memory::make();
+  const int fd = connect_by_hand(told_by(p));
+  send_by_hand(fd, "x", {memory->file().get()});
+  for (std::uint64_t id = 1; id <= 4; ++id) send_by_hand(fd, "x", {slab_by_hand(id).get()});
+  const auto until = std::chrono::steady_clock::now() + 20s;
+  const auto said = [&] {
+    settle(*p.net);
+    return !p.log.empty();
+  };
+  while (!said() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  ::close(fd);
+  REQUIRE(said());
+  CHECK_THAT(p.log.back(), Catch::Contains("refused a process of this host: the peer shows more than 3 slabs"));
+  CHECK(p.carries());
+}
+
+TEST_CASE("L7: a client shares memory on one connection, that of its data") {
+  near_pair p;
+  std::promise<void> over;
+  const std::string address = told_by(p);
+  p.net->post([&] {
+    asio::co_spawn(p.net->context(), greet_on_host(*p.net, address, lane::control),
+                   [&](const std::exception_ptr&) { over.set_value(); });
+  });
+  over.get_future().get();
+  settle(*p.net);
+  REQUIRE_FALSE(p.log.empty());
+  CHECK_THAT(p.log.back(), Catch::Contains("a client shares memory on its data lane alone"));
+}
+
+TEST_CASE("a value in a slab that may not be shown arrives all the same") {
+  near_pair p({.slabs = {.of_one = {0, 0}, .of_all = {1000, 1 << 30}}});
+  const value_in_slab value(pattern(30 * mib, 1));
+  auto owner = std::make_shared<const int>(1);
+  const std::weak_ptr<const int> held = owner;
+  CHECK((p.ask(mail_of(value, std::move(owner))).get() == value.text()));
+  CHECK(held.expired());  // it was copied
 }
 
 TEST_CASE("C2: a payload in a slab that was not shown is refused") {

@@ -55,6 +55,9 @@ json of(const pinion::backlog_report& b) {
           {"bytes_received", b.bytes_received},
           {"values_offered", b.values_offered}};
 }
+json of(const pinion::shared_memory_report& s) {
+  return {{"connections", s.connections}, {"slabs", s.slabs}, {"slab_bytes", s.slab_bytes}};
+}
 json of(const pinion::traffic_counts& t) {
   return {{"bytes_sent", t.bytes_sent},       {"bytes_received", t.bytes_received},
           {"messages_sent", t.messages_sent}, {"messages_received", t.messages_received},
@@ -94,6 +97,7 @@ json of(const pinion::task_report& r) {
           {"failures", list(r.failures)},
           {"pool", of(r.pool)},
           {"backlog", of(r.backlog)},
+          {"shared", of(r.shared)},
           {"traffic", of(r.traffic)},
           {"limits", of(r.limits)}};
 }

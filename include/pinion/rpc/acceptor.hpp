@@ -13,6 +13,7 @@
 #include <pinion/rpc/fuse.hpp>
 #include <pinion/rpc/handshake.hpp>
 #include <pinion/rpc/refusals.hpp>
+#include <pinion/rpc/slab_account.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
@@ -55,7 +56,8 @@ struct acceptor_options {
   std::uint64_t bytes_waiting_of_all = std::uint64_t{16} << 30;  // for all clients, in equal shares
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
   bool shared_memory = true;  // do clients of this host and user get one, unless it speaks TLS?
-  refusals::sink log = {};    // takes the lines about refused clients; empty: the log
+  std::shared_ptr<slab_account> slabs = std::make_shared<slab_account>();  // counts what such clients show
+  refusals::sink log = {};  // takes the lines about refused clients; empty: the log
 };
 
 // The listening side of all channels to one task. Shared by its owner and its own coroutines. The functions start() and
@@ -65,7 +67,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   acceptor(network& net, std::unique_ptr<listener> where, acceptor_options options, rpc::service what)
       : net_(net),
         listener_(std::move(where)),
-        on_host_(options.shared_memory && !options.me.shows.tls ? net.listen_on_host() : nullptr),
+        on_host_(options.shared_memory && !options.me.shows.tls ? net.listen_on_host(options.slabs) : nullptr),
         options_(std::move(options)),
         service_(std::move(what)),
         me_(options_.me),
@@ -113,6 +115,8 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   // Logs why a client was refused or thrown out, unless it only left.
   void note(const std::string& peer, const error& why);
 
+  // Throws failed_precondition for a control lane that shares memory: so a client has one such connection at most.
+  static void expect_data_lane(const hello& theirs, byte_stream& stream);
   // Throws resource_exhausted for a client too many, be they of one address or of all.
   void expect_room(const hello& theirs, const std::string& peer) const;
   void admit(const hello& theirs, std::unique_ptr<byte_stream> stream);

@@ -130,10 +130,17 @@ PINION_DECL awaitable<hello> acceptor::meet(std::unique_ptr<byte_stream>& stream
     stream = std::move(sealed);
     co_await both.shake_hands(options_.me.name);
   }
-  const std::function<void(const hello&)> admits = [this, peer = stream->peer()](const hello& theirs) {
+  const std::function<void(const hello&)> admits = [this, peer = stream->peer(), &at = *stream](const hello& theirs) {
+    expect_data_lane(theirs, at);
     expect_room(theirs, peer);
   };
   co_return co_await receive_guest(*stream, me_, admits);
+}
+
+PINION_DECL void acceptor::expect_data_lane(const hello& theirs, byte_stream& stream) {
+  if (theirs.lane == lane::control && stream.memory())
+    throw error(errc::failed_precondition,
+                "a client shares memory on its data lane alone, and this is its control lane");
 }
 
 PINION_DECL void acceptor::expect_room(const hello& theirs, const std::string& peer) const {

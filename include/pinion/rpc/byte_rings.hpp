@@ -28,6 +28,8 @@ struct ring_words {
   alignas(64) std::atomic<std::uint64_t> taken;  // bytes so far out of the ring of the other end
   alignas(64) std::atomic<std::uint32_t> awake;  // 1: it looks at the rings by itself, or was rung for
   std::atomic<std::uint32_t> wants_room;         // 1: it waits until there is room in its ring
+  // The most that the other end may show it, see slab_account.hpp; this is said once.
+  std::atomic<std::uint64_t> slabs, slab_bytes;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(ring_words) == 192);
 

@@ -25,6 +25,7 @@
 #include <pinion/rpc/handshake.hpp>
 #include <pinion/rpc/message.hpp>
 #include <pinion/rpc/pulse.hpp>
+#include <pinion/rpc/slab_account.hpp>
 #include <pinion/rpc/task_state.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
@@ -38,6 +39,7 @@ struct channel_options {
   bool shared_memory = true;  // is it used where both ends are on one host, unless TLS is spoken?
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
   std::string reached_at = {};  // the address of the calling side, if it is an elastic task
+  std::shared_ptr<slab_account> slabs = std::make_shared<slab_account>();  // counts what the task shows
 };
 
 // A channel to one task. Shared by its users and by its own coroutines. All public functions except close() may be

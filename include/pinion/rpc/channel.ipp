@@ -210,7 +210,7 @@ PINION_DECL awaitable<channel::attempt> channel::connect_on_host(hello mine, con
   if (!options_.shared_memory || !control.stays_on_host || !is_name_on_host(at)) co_return reached;
   outcome<> connected;
   try {
-    auto stream = co_await net_.connect_on_host(at);
+    auto stream = co_await net_.connect_on_host(at, options_.slabs);
     reached = co_await connect_over(std::move(stream), std::move(mine), attempt_limit());
     if (reached.peer.incarnation != control.peer.incarnation)
       throw error(errc::unavailable, "another task listens at its address within this host");

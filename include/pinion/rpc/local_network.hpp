@@ -17,12 +17,14 @@ namespace pinion { inline namespace v0 { namespace rpc {
 bool is_name_on_host(const std::string& name);
 
 // Listens under a name that is drawn, which is the address of the listener; null where the system has no such sockets.
-// The list, and the context, outlive what comes of these functions.
-std::unique_ptr<listener> listen_on_host(asio::io_context& context, poll_list& polls);
+// The list, and the context, outlive what comes of these functions; the account counts the slabs that it is shown.
+std::unique_ptr<listener> listen_on_host(asio::io_context& context, poll_list& polls,
+                                         std::shared_ptr<slab_account> account);
 
 // Connects to a socket by its name, and gives it memory to share. Throws unavailable if nobody of this user listens
 // there, or the system has no memory that can be shared.
-awaitable<std::unique_ptr<byte_stream>> connect_on_host(asio::io_context& context, poll_list& polls, std::string name);
+awaitable<std::unique_ptr<byte_stream>> connect_on_host(asio::io_context& context, poll_list& polls, std::string name,
+                                                        std::shared_ptr<slab_account> account);
 
 }}}  // namespace pinion::v0::rpc
 

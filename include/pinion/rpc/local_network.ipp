@@ -31,8 +31,8 @@ inline bool is_own(int socket) {
 
 class local_listener final : public listener {
  public:
-  local_listener(asio::io_context& context, poll_list& polls, std::string name)
-      : acceptor_(context), polls_(polls), name_(std::move(name)) {
+  local_listener(asio::io_context& context, poll_list& polls, std::shared_ptr<slab_account> account, std::string name)
+      : acceptor_(context), polls_(polls), account_(std::move(account)), name_(std::move(name)) {
     acceptor_.open();
     keep_from_children(acceptor_.native_handle());
     acceptor_.bind(local_endpoint(name_));
@@ -47,7 +47,7 @@ class local_listener final : public listener {
         if (acceptor_.is_open()) throw error(errc::unavailable, "cannot take a connection: " + e.code().message());
         throw error(errc::cancelled, "the listener of this host was closed");
       }
-      if (is_own(socket.native_handle())) co_return std::make_unique<ring_stream>(std::move(socket), polls_);
+      if (is_own(socket.native_handle())) co_return std::make_unique<ring_stream>(std::move(socket), polls_, account_);
     }
   }
   const std::string& address() const override { return name_; }
@@ -59,6 +59,7 @@ class local_listener final : public listener {
  private:
   asio::local::stream_protocol::acceptor acceptor_;
   poll_list& polls_;
+  const std::shared_ptr<slab_account> account_;
   const std::string name_;
 };
 
@@ -70,18 +71,20 @@ PINION_DECL bool is_name_on_host(const std::string& name) {
   return name.size() == detail::letters_of_name && name.find_first_not_of("0123456789abcdef") == name.npos;
 }
 
-PINION_DECL std::unique_ptr<listener> listen_on_host(asio::io_context& context, poll_list& polls) {
+PINION_DECL std::unique_ptr<listener> listen_on_host(asio::io_context& context, poll_list& polls,
+                                                     std::shared_ptr<slab_account> account) {
   std::string name;
   while (name.size() < detail::letters_of_name) name += "0123456789abcdef"[random_number() % 16];
   try {
-    return std::make_unique<detail::local_listener>(context, polls, name);
+    return std::make_unique<detail::local_listener>(context, polls, std::move(account), name);
   } catch (const asio::system_error&) {
     return nullptr;
   }
 }
 
 PINION_DECL awaitable<std::unique_ptr<byte_stream>> connect_on_host(asio::io_context& context, poll_list& polls,
-                                                                    std::string name) {
+                                                                    std::string name,
+                                                                    std::shared_ptr<slab_account> account) {
   detail::local_socket socket(context);
   try {
     co_await socket.async_connect(detail::local_endpoint(name), asio::use_awaitable);
@@ -90,12 +93,12 @@ PINION_DECL awaitable<std::unique_ptr<byte_stream>> connect_on_host(asio::io_con
   }
   if (!detail::is_own(socket.native_handle()))
     throw error(errc::unavailable, "the socket of this host belongs to another user");
-  auto memory = shared_memory::make();
+  auto memory = shared_memory::make(account);
   if (!detail::send_file(socket.native_handle(), memory->file().get()))
     throw error(errc::unavailable,
                 std::string("cannot give memory to a process of this host: ") + std::strerror(errno));
   memory->close_file();
-  co_return std::make_unique<detail::ring_stream>(std::move(socket), polls, std::move(memory));
+  co_return std::make_unique<detail::ring_stream>(std::move(socket), polls, std::move(account), std::move(memory));
 }
 
 }}}  // namespace pinion::v0::rpc

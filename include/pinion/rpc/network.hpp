@@ -29,6 +29,7 @@ struct outflow {
 };
 
 class shared_memory;
+class slab_account;
 
 // One end of a connection. Bytes arrive in the order in which they were sent, or the stream breaks. Used by its
 // network's thread only, except for write_now. When the stream breaks or is closed, pending operations fail with
@@ -108,8 +109,10 @@ class network {
   virtual std::unique_ptr<rpc::listener> listen(const std::string& address) = 0;
   // Listens for processes of this host alone, under an address that no other listener has; null where that is not
   // possible. Connects to such a listener; throws unavailable if there is none.
-  virtual std::unique_ptr<rpc::listener> listen_on_host() { return nullptr; }
-  virtual awaitable<std::unique_ptr<byte_stream>> connect_on_host(std::string address);
+  // The account counts the slabs that peers show.
+  virtual std::unique_ptr<rpc::listener> listen_on_host(std::shared_ptr<slab_account>) { return nullptr; }
+  virtual awaitable<std::unique_ptr<byte_stream>> connect_on_host(std::string address,
+                                                                  std::shared_ptr<slab_account> account);
   // Blocks the calling thread until the event is done, or until the deadline: then returns false. Not for the network's
   // thread.
   virtual bool wait(countdown& event, const std::optional<time_point>& deadline) = 0;

@@ -18,7 +18,8 @@ PINION_DECL void network::spawn(awaitable<void> coroutine) {
   asio::co_spawn(context(), std::move(coroutine), asio::detached);
 }
 
-PINION_DECL awaitable<std::unique_ptr<byte_stream>> network::connect_on_host(std::string) {
+PINION_DECL awaitable<std::unique_ptr<byte_stream>> network::connect_on_host(std::string,
+                                                                             std::shared_ptr<slab_account>) {
   throw error(errc::unavailable, "this network has no connections within a host");
   co_return nullptr;
 }

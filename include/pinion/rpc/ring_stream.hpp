@@ -36,10 +36,11 @@ using local_socket = asio::local::stream_protocol::socket;
 // Bytes of the socket, and room for one descriptor beside them.
 struct socket_bytes {
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
-  std::array<char, 64> text{};
+  std::array<char, 4096> text;
   iovec bytes;
   msghdr header{};
   explicit socket_bytes(std::size_t count) : bytes{text.data(), count} {
+    text.front() = 0;
     header.msg_iov = &bytes;
     header.msg_iovlen = 1;
     header.msg_control = room.data();
@@ -77,8 +78,13 @@ inline ssize_t receive_file(int socket, descriptor& file) {
 // and has sent it; a server's end takes that which comes beside the first byte, and refuses any that is not sealed.
 class ring_stream final : public byte_stream, private polled {
  public:
-  ring_stream(local_socket socket, poll_list& polls, std::shared_ptr<shared_memory> memory = nullptr)
-      : socket_(std::move(socket)), polls_(polls), bell_(std::make_shared<ring_stream*>(this)) {
+  // Slabs that the other end shows are counted by the account, where the memory does not do that.
+  ring_stream(local_socket socket, poll_list& polls, std::shared_ptr<slab_account> account,
+              std::shared_ptr<shared_memory> memory = nullptr)
+      : socket_(std::move(socket)),
+        polls_(polls),
+        account_(std::move(account)),
+        bell_(std::make_shared<ring_stream*>(this)) {
     asio::error_code ignored;
     keep_from_children(socket_.native_handle());
     socket_.non_blocking(true, ignored);
@@ -123,7 +129,10 @@ class ring_stream final : public byte_stream, private polled {
   }
   void close() noexcept override {
     if (std::exchange(closed_, true)) return;
-    if (memory_) rings_->end();
+    if (memory_) {
+      rings_->end();
+      let_go(socket_.get_executor(), memory_);
+    }
     *bell_ = nullptr;
     polls_.leave(*this);
     asio::error_code ignored;
@@ -140,15 +149,16 @@ class ring_stream final : public byte_stream, private polled {
   std::string peer() const override { return "a process of this host"; }
   std::shared_ptr<shared_memory> memory() override { return memory_; }
   bool show(const std::shared_ptr<const memory_slab>& slab) override {
-    if (!memory_->may_show() || !send_file(socket_.native_handle(), slab->file())) return false;
+    if (!memory_->may_show(*slab) || !send_file(socket_.native_handle(), slab->file())) return false;
     memory_->note_shown(slab);
     return true;
   }
-  void take_shown() override { hear(); }
+  void take_shown() override { hear(most_shown); }
 
  private:
-  // In one go, while others of the network's thread wait for their turn. No more slabs than the latter are shown.
-  static constexpr int most_reads = 64, most_bells = 2048;
+  // In one go, while others of the network's thread wait for their turn. What was lent was shown before, and no more
+  // slabs than the last number are.
+  static constexpr int most_reads = 64, most_bells = 16, most_shown = 1024;
 
   // ---- the rings
 
@@ -172,6 +182,10 @@ class ring_stream final : public byte_stream, private polled {
 
   // ---- the other end
 
+  static void let_go(asio::any_io_executor in, std::shared_ptr<shared_memory> memory) {
+    if (!memory->end()) return;
+    asio::post(in, [in, memory = std::move(memory)] { let_go(in, memory); });
+  }
   void share(std::shared_ptr<shared_memory> memory) {
     memory_ = std::move(memory);
     rings_.emplace(memory_->rings());
@@ -190,7 +204,7 @@ class ring_stream final : public byte_stream, private polled {
     if (n < 0) throw error(errc::unavailable, "the connection with " + peer() + " broke: " + std::strerror(errno));
     if (n == 0) co_return false;
     if (!file) throw error(errc::data_loss, "the client gives no memory to share");
-    share(shared_memory::adopt(std::move(file)));
+    share(shared_memory::adopt(std::move(file), account_));
     stay_awake();  // a bell may have come with it
     co_return true;
   }
@@ -210,7 +224,7 @@ class ring_stream final : public byte_stream, private polled {
     });
   }
   void wake() {
-    const outcome<> heard = outcome_of([this] { hear(); });
+    const outcome<> heard = outcome_of([this] { hear(most_bells); });
     if (!heard) failed_ = *heard.failure();
     if (!failed_ && !gone_) listen();
     look();
@@ -220,10 +234,11 @@ class ring_stream final : public byte_stream, private polled {
     rings_->wake();
     polls_.add(*this);
   }
-  // Takes what is in the socket: bells, and slabs that the other end shows. Throws data_loss for what is no slab.
-  void hear() {
+  // Takes what is in the socket, by so many calls at most: bells, and slabs that the other end shows. Throws data_loss
+  // for what is no slab.
+  void hear(int most_calls) {
     stay_awake();
-    for (int i = 0; i < most_bells; ++i) {
+    for (int i = 0; i < most_calls; ++i) {
       descriptor file;
       const ssize_t n = receive_file(socket_.native_handle(), file);
       if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) gone_ = true;
@@ -255,6 +270,7 @@ class ring_stream final : public byte_stream, private polled {
 
   local_socket socket_;
   poll_list& polls_;
+  const std::shared_ptr<slab_account> account_;
   const std::shared_ptr<ring_stream*> bell_;  // to this, as long as it is open
   std::shared_ptr<shared_memory> memory_;     // null: the client's first byte has not come
   std::optional<ring_end> rings_;             // in the memory

@@ -11,6 +11,7 @@
 //   2. A writer never waits: what has no room goes another way.
 //   3. Bytes in a slab stay as they are, since their owner is held, until the other end gives back the page that tells
 //      where they are. That end can read the slab, and not write it.
+//   4. An end shows half of what the other has said that it takes at most, since that may not yet have let go of some.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +29,7 @@
 #include <pinion/rpc/asio.hpp>
 #include <pinion/rpc/byte_rings.hpp>
 #include <pinion/rpc/key.hpp>
+#include <pinion/rpc/slab_account.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
@@ -57,10 +59,13 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
   // The bytes of the pages of one end, and of all that it has: words, a ring, a byte for each page, and pages.
   static constexpr std::size_t capacity = page * pages, end_bytes = page + ring_end::capacity + pages + capacity;
 
-  // Makes the memory of a connection, for its client. Throws unavailable where the system has none.
-  static std::shared_ptr<shared_memory> make();
+  // Makes the memory of a connection, for its client. Throws unavailable where the system has none. What the other end
+  // shows is counted by the account.
+  static std::shared_ptr<shared_memory> make(
+      const std::shared_ptr<slab_account>& account = std::make_shared<slab_account>());
   // Maps the memory that a client has made, for the server. Throws data_loss if it is not such memory.
-  static std::shared_ptr<shared_memory> adopt(descriptor file);
+  static std::shared_ptr<shared_memory> adopt(
+      descriptor file, const std::shared_ptr<slab_account>& account = std::make_shared<slab_account>());
 
   shared_memory(const shared_memory&) = delete;
   ~shared_memory();
@@ -103,13 +108,13 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
 
   // Has the other end been shown a slab? May it be shown one more? Whoever has shown one says so.
   bool has_shown(const memory_slab& slab) const;
-  bool may_show() const;
+  bool may_show(const memory_slab& slab) const;
   void note_shown(const std::shared_ptr<const memory_slab>& slab);
   // A place that tells where bytes are in a slab, and holds their owner; an empty one where there is none, or where
   // more than `capacity` bytes in slabs would be lent at a time. Requires: the other end has been shown the slab.
   place find_place(const place_in_slab& where, std::uint64_t bytes, std::shared_ptr<const void> owner);
 
-  // Takes a slab that the other end shows. Throws data_loss if it is none, or one too many.
+  // Takes a slab that the other end shows. Throws data_loss if it is none, and resource_exhausted for one too many.
   void take_shown(descriptor file);
   // The bytes in a slab of the other end, of which a page of that end tells where they are; null if it has not shown
   // such a slab. They are given back with the last reference. Throws data_loss if they are not in that slab.
@@ -117,6 +122,10 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
 
   // Gives the memory of pages back to the system that are not lent, if no place was found since the last call.
   void trim();
+  // The connection has ended: lets go of some slabs of the other end, which are unmapped unless somebody here has bytes
+  // of them. Returns true while there are more, and is called again then, when others had their turn. In the network's
+  // thread, as trim().
+  bool end();
 
   // This end of the rings. It refers to this memory, in which there is one such end.
   ring_end rings() const { return {words(mine_), ring(mine_), words(other()), ring(other())}; }
@@ -131,7 +140,7 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
   using returned = std::atomic<std::uint8_t>;
   static_assert(returned::is_always_lock_free && sizeof(returned) == 1);
 
-  shared_memory(descriptor file, side mine);
+  shared_memory(descriptor file, side mine, const std::shared_ptr<slab_account>& account);
   side other() const { return mine_ == side::client ? side::server : side::client; }
   std::byte* of(side end) const;
   ring_words& words(side end) const { return *reinterpret_cast<ring_words*>(of(end)); }
@@ -156,11 +165,13 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
   uses::iterator take_back(uses::iterator one, uses& back);
   void take_back_all(uses& back);
 
-  // A slab of the other end, mapped to be read.
+  // A slab of the other end, mapped to be read, and counted.
   struct shown_slab {
-    const std::byte* data;
-    std::size_t bytes;
-    shown_slab(const std::byte* d, std::size_t n) : data(d), bytes(n) {}
+    const std::shared_ptr<void> counted;
+    const std::size_t bytes;
+    const std::byte* const data;
+    // Throws unavailable where the system does not map it.
+    shown_slab(int file, std::size_t size, std::shared_ptr<void> as);
     shown_slab(const shown_slab&) = delete;
     ~shown_slab();
     const memory_slab::beginning& first() const { return *reinterpret_cast<const memory_slab::beginning*>(data); }
@@ -169,16 +180,22 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
   struct told_place {
     std::uint64_t slab, offset;
   };
-  static constexpr std::size_t most_shown = 1024;
+  void drop_gone();
 
   descriptor file_;
   const side mine_;
+  const std::shared_ptr<slab_share> share_;  // of what the other end shows
   std::byte* begin_ = nullptr;
 
   mutable std::mutex mutex_;
-  uses in_use_;                                                                // of this end; others may have come back
-  std::uint64_t on_loan_ = 0;                                                  // bytes in slabs
-  std::map<std::uint64_t, std::weak_ptr<const memory_slab>> shown_;            // by their numbers
+  uses in_use_;                // of this end; others may have come back
+  std::uint64_t on_loan_ = 0;  // bytes in slabs
+  struct shown_here {
+    std::weak_ptr<const memory_slab> slab;
+    std::uint64_t bytes;
+  };
+  std::map<std::uint64_t, shown_here> shown_;  // by their numbers
+  slab_count shown_count_;
   std::map<std::uint64_t, std::shared_ptr<const shown_slab>> shown_by_other_;  // in the network's thread
   std::size_t touched_ = 0;                                                    // pages behind these take no memory
   bool is_busy_ = false, is_trimmed_ = false;  // was a place found since the last trim(); has that nothing to do?

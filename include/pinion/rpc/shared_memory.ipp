@@ -63,28 +63,33 @@ PINION_DECL descriptor::~descriptor() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-PINION_DECL std::shared_ptr<shared_memory> shared_memory::make() {
+PINION_DECL std::shared_ptr<shared_memory> shared_memory::make(const std::shared_ptr<slab_account>& account) {
   descriptor file(::memfd_create("pinion", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) throw detail::no_shared_memory("memfd_create");
   if (::ftruncate(file.get(), static_cast<off_t>(2 * end_bytes)) != 0) throw detail::no_shared_memory("ftruncate");
   if (::fcntl(file.get(), F_ADD_SEALS, detail::seals) != 0) throw detail::no_shared_memory("F_ADD_SEALS");
-  return std::shared_ptr<shared_memory>(new shared_memory(std::move(file), side::client));
+  return std::shared_ptr<shared_memory>(new shared_memory(std::move(file), side::client, account));
 }
 
-PINION_DECL std::shared_ptr<shared_memory> shared_memory::adopt(descriptor file) {
+PINION_DECL std::shared_ptr<shared_memory> shared_memory::adopt(descriptor file,
+                                                                const std::shared_ptr<slab_account>& account) {
   detail::expect_memory_of_connection(file.get());
-  std::shared_ptr<shared_memory> made(new shared_memory(std::move(file), side::server));
+  std::shared_ptr<shared_memory> made(new shared_memory(std::move(file), side::server, account));
   made->file_ = descriptor();
   return made;
 }
 
-PINION_DECL shared_memory::shared_memory(descriptor file, side mine) : file_(std::move(file)), mine_(mine) {
+PINION_DECL shared_memory::shared_memory(descriptor file, side mine, const std::shared_ptr<slab_account>& account)
+    : file_(std::move(file)), mine_(mine), share_(account->open_share()) {
   void* const at = ::mmap(nullptr, 2 * end_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (at == MAP_FAILED) throw detail::no_shared_memory("mmap");
   begin_ = static_cast<std::byte*>(at);
+  words(mine_).slabs.store(share_->most().slabs, std::memory_order_relaxed);
+  words(mine_).slab_bytes.store(share_->most().bytes, std::memory_order_relaxed);
 }
 
 PINION_DECL shared_memory::~shared_memory() {
+  share_->end();
   if (begin_) ::munmap(begin_, 2 * end_bytes);
 }
 
@@ -145,10 +150,14 @@ PINION_DECL void shared_memory::take_back_all(uses& back) {
 }
 
 PINION_DECL void shared_memory::trim() {
-  std::erase_if(shown_by_other_, [](const auto& one) { return one.second->first().is_gone.load() != 0; });
+  drop_gone();
   uses back;  // its owners go without the lock
   std::lock_guard hold(mutex_);
-  std::erase_if(shown_, [](const auto& one) { return one.second.expired(); });
+  std::erase_if(shown_, [this](const auto& one) {
+    if (!one.second.slab.expired()) return false;
+    shown_count_ -= {1, one.second.bytes};
+    return true;
+  });
   const bool was_busy = std::exchange(is_busy_, false);
   take_back_all(back);
   if (!back.empty()) is_trimmed_ = false;
@@ -218,12 +227,15 @@ PINION_DECL bool shared_memory::has_shown(const memory_slab& slab) const {
 
 PINION_DECL void shared_memory::note_shown(const std::shared_ptr<const memory_slab>& slab) {
   std::lock_guard hold(mutex_);
-  shown_.emplace(slab->id(), slab);
+  if (shown_.try_emplace(slab->id(), shown_here{slab, slab->bytes()}).second) shown_count_ += {1, slab->bytes()};
 }
 
-PINION_DECL bool shared_memory::may_show() const {
+PINION_DECL bool shared_memory::may_show(const memory_slab& slab) const {
+  const ring_words& told = words(other());
+  const slab_count most{told.slabs.load(std::memory_order_relaxed) / 2,
+                        told.slab_bytes.load(std::memory_order_relaxed) / 2};
   std::lock_guard hold(mutex_);
-  return shown_.size() < most_shown / 2;  // the other end may not yet have let go of some
+  return (shown_count_ + slab_count{1, slab.bytes()}).fits(most);
 }
 
 PINION_DECL shared_memory::place shared_memory::find_place(const place_in_slab& where, std::uint64_t bytes,
@@ -241,17 +253,38 @@ PINION_DECL shared_memory::place shared_memory::find_place(const place_in_slab& 
   return found;
 }
 
+namespace detail {
+
+inline const std::byte* map_to_read(int file, std::size_t bytes) {
+  void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+  if (at == MAP_FAILED) throw no_shared_memory("mmap");
+  return static_cast<const std::byte*>(at);
+}
+
+}  // namespace detail
+
+PINION_DECL shared_memory::shown_slab::shown_slab(int file, std::size_t size, std::shared_ptr<void> as)
+    : counted(std::move(as)), bytes(size), data(detail::map_to_read(file, size)) {}
+
 PINION_DECL shared_memory::shown_slab::~shown_slab() {
   ::munmap(const_cast<std::byte*>(data), bytes);
 }
 
+PINION_DECL void shared_memory::drop_gone() {
+  std::erase_if(shown_by_other_, [](const auto& one) { return one.second->first().is_gone.load() != 0; });
+}
+
+PINION_DECL bool shared_memory::end() {
+  constexpr int at_once = 16;  // each takes some microseconds, and more where much of it was read
+  share_->end();
+  for (int i = 0; i < at_once && !shown_by_other_.empty(); ++i) shown_by_other_.erase(shown_by_other_.begin());
+  return !shown_by_other_.empty();
+}
+
 PINION_DECL void shared_memory::take_shown(descriptor file) {
-  if (shown_by_other_.size() == most_shown)
-    throw error(errc::data_loss, "the peer shows more than " + std::to_string(most_shown) + " slabs of memory");
   const std::size_t bytes = detail::bytes_of_slab(file.get());
-  void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(), 0);
-  if (at == MAP_FAILED) throw detail::no_shared_memory("mmap");
-  const auto slab = std::make_shared<const shown_slab>(static_cast<const std::byte*>(at), bytes);
+  if (!share_->has_room(bytes)) drop_gone();
+  const auto slab = std::make_shared<const shown_slab>(file.get(), bytes, share_->count(bytes));
   shown_by_other_.insert_or_assign(slab->first().id, slab);
 }
 

@@ -207,9 +207,12 @@ class tcp_network final : public network {
   std::unique_ptr<rpc::listener> listen(const std::string& address) override {
     return std::make_unique<tcp_listener>(context_, address);
   }
-  std::unique_ptr<rpc::listener> listen_on_host() override { return rpc::listen_on_host(context_, polls_); }
-  awaitable<std::unique_ptr<byte_stream>> connect_on_host(std::string address) override {
-    return rpc::connect_on_host(context_, polls_, std::move(address));
+  std::unique_ptr<rpc::listener> listen_on_host(std::shared_ptr<slab_account> account) override {
+    return rpc::listen_on_host(context_, polls_, std::move(account));
+  }
+  awaitable<std::unique_ptr<byte_stream>> connect_on_host(std::string address,
+                                                          std::shared_ptr<slab_account> account) override {
+    return rpc::connect_on_host(context_, polls_, std::move(address), std::move(account));
   }
   bool wait(countdown& event, const std::optional<time_point>& deadline) override {
     return turn_.wait(event, deadline);

@@ -44,6 +44,10 @@ struct server_limits {
   // none is refused: the one that was not used for longest goes, of the sender who has most. 0: none stays.
   int kept_graphs = 256;
   std::uint64_t kept_graph_bytes = std::uint64_t{256} << 20;
+  // Slabs of memory that one client of this host may show, in which it lends its values, and their bytes of address
+  // space; and those of all such clients. A client is told what it may when it connects, and sends by copies beyond.
+  std::uint64_t slabs = 512, slab_bytes = std::uint64_t{256} << 30;
+  std::uint64_t slabs_of_all = 16384, slab_bytes_of_all = std::uint64_t{16} << 40;
 };
 
 }}  // namespace pinion::v0

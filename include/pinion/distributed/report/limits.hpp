@@ -28,6 +28,10 @@ void for_each_limit(Limits& of, const Each& each) {
   each("bytes_waiting_of_all", of.bytes_waiting_of_all);
   each("kept_graphs", of.kept_graphs);
   each("kept_graph_bytes", of.kept_graph_bytes);
+  each("slabs", of.slabs);
+  each("slab_bytes", of.slab_bytes);
+  each("slabs_of_all", of.slabs_of_all);
+  each("slab_bytes_of_all", of.slab_bytes_of_all);
 }
 
 }}}  // namespace pinion::v0::distributed

@@ -97,6 +97,13 @@ struct backlog_report {
   std::uint64_t values_offered = 0;  // values that wait until other tasks pull them
 };
 
+// The memory of other processes of the host that the task has mapped: that of connections, each of which takes a
+// descriptor too, and the slabs in which values are lent to it.
+struct shared_memory_report {
+  std::uint64_t connections = 0, slabs = 0;
+  std::uint64_t slab_bytes = 0;  // of address space
+};
+
 // The state of a task. The lists are sorted, and hold at most `most_rows` rows each, the largest variables first; the
 // totals count all.
 struct task_report {
@@ -121,6 +128,7 @@ struct task_report {
   std::vector<failure_report> failures = {};  // the last 32, the latest last
   pool_report pool = {};
   backlog_report backlog = {};
+  shared_memory_report shared = {};
   traffic_counts traffic = {};
   server_limits limits = {};
 };

@@ -24,6 +24,7 @@ struct report_sources {
   const distributed::worker& worker;
   const distributed::master& master;
   const rpc::traffic& traffic;
+  const rpc::slab_account& slabs;
   const server_limits& limits;
 };
 

@@ -11,6 +11,15 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
+namespace detail {
+
+inline shared_memory_report shared_by(const rpc::slab_account& slabs) {
+  const auto mapped = slabs.mapped();
+  return {.connections = slabs.connections(), .slabs = mapped.slabs, .slab_bytes = mapped.bytes};
+}
+
+}  // namespace detail
+
 PINION_DECL task_report reporter::report(const backlog_report& waiting) const {
   const thread_pool& pool = from_.task.pool;
   task_report all{.name = from_.me.name,
@@ -28,6 +37,7 @@ PINION_DECL task_report reporter::report(const backlog_report& waiting) const {
                   .failures = from_.worker.failures()->list(),
                   .pool = {pool.threads(), pool.spares(), pool.queued()},
                   .backlog = waiting,
+                  .shared = detail::shared_by(from_.slabs),
                   .traffic = counts_of(from_.traffic),
                   .limits = from_.limits};
   all.backlog.values_offered = from_.values.offered();

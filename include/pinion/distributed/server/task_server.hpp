@@ -267,6 +267,7 @@ class task_server {
   std::unique_ptr<rpc::listener> listener_;
   const std::string address_;
   const server_threads threads_;
+  const std::shared_ptr<rpc::slab_account> slabs_;  // of the processes of this host that share memory with the task
   runtime::task task_;
   kept_variables kept_;
   peers peers_;
@@ -292,7 +293,7 @@ class task_server {
   countdown asked_;
   std::atomic<bool> asked_once_{false}, drains_{false};
   const reporter tells_{
-      {me_, address_, asked_once_, *net_, task_, peers_, exchange_, worker_, *master_, *traffic_, limits_}};
+      {me_, address_, asked_once_, *net_, task_, peers_, exchange_, worker_, *master_, *traffic_, *slabs_, limits_}};
   std::thread stopper_;  // made in the network's thread while it serves, joined by the destructor
   std::mutex stopping_;
   bool stopped_ = false, all_ended_ = true;

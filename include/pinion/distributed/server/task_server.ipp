@@ -28,9 +28,10 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       listener_(bound ? std::move(bound) : listen_on(*net_, cluster.address(job_, options.task), me_.shows)),
       address_(listener_->address()),
       threads_(threads ? *threads : threads_of(cluster, job_, options)),
+      slabs_(std::make_shared<rpc::slab_account>(slab_limits_of(options.config.limits))),
       task_(task_options_of(options, me_.name, threads_)),
       kept_(task_, me_.name, options.config.keep),
-      peers_(*net_, cluster, way_options_of(options, me_, traffic_, address_)),
+      peers_(*net_, cluster, way_options_of(options, me_, traffic_, address_, slabs_)),
       exchange_(*net_, me_.name, peers_, task_.pool, exchange_options_of(options.config)),
       worker_(*net_, me_.name, me_.incarnation, task_, exchange_, builders_, alarms_, options.config.limits),
       elastic_(options.config.elastic),
@@ -45,7 +46,8 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
                                                        std::make_shared<step_counts>(net_->now()),
                                                        options.config.placer, limits_})),
       door_(std::make_shared<rpc::acceptor>(*net_, std::move(listener_),
-                                            door_options_of(options, me_, traffic_, worker_.failures()), service())) {
+                                            door_options_of(options, me_, traffic_, worker_.failures(), slabs_),
+                                            service())) {
   local_masters::instance().add(address_, me_.shows, master_);
   door_->start();
   net_->spawn(sweep(this, sweeper_, swept_));

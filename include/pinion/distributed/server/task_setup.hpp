@@ -34,14 +34,18 @@ server_threads threads_of(const cluster_spec& cluster, const std::string& job, c
 std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const std::string& where, const rpc::credentials& shows);
 
 // The options of the parts of a server: its devices, its exchange, its ways to other tasks, and its door for clients.
-// The log and `failures` tell of those whom the door refuses.
+// The log and `failures` tell of those whom the door refuses. Of slabs no more are mapped than the system has mappings
+// for.
 runtime::task_options task_options_of(const server_options& options, const std::string& name,
                                       const server_threads& threads);
+rpc::slab_limits slab_limits_of(const server_limits& limits);
 exchange_options exchange_options_of(const server_config& config);
 rpc::channel_options way_options_of(const server_options& options, const rpc::identity& me,
-                                    std::shared_ptr<rpc::traffic> traffic, std::string reached_at);
+                                    std::shared_ptr<rpc::traffic> traffic, std::string reached_at,
+                                    std::shared_ptr<rpc::slab_account> slabs);
 rpc::acceptor_options door_options_of(const server_options& options, const rpc::identity& me,
-                                      std::shared_ptr<rpc::traffic> traffic, std::shared_ptr<recent_failures> failures);
+                                      std::shared_ptr<rpc::traffic> traffic, std::shared_ptr<recent_failures> failures,
+                                      std::shared_ptr<rpc::slab_account> slabs);
 
 // Connects with the tasks that are there, or come within a minute, so that they learn where this one is.
 void announce(rpc::network& net, peers& others, const std::string& me);

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <fstream>
 #include <thread>
 #include <utility>
 
@@ -47,6 +48,13 @@ inline std::size_t clients_of(const server_limits& limits) {
   return std::min(wanted, open.rlim_cur > of_others + 2 ? (open.rlim_cur - of_others) / 2 : 1);
 }
 
+// The mappings that the slabs of clients may take: no more than a quarter of those that the system gives a process.
+inline std::uint64_t mappings_of(const server_limits& limits) {
+  std::uint64_t most = 0;
+  std::ifstream("/proc/sys/vm/max_map_count") >> most;
+  return most > 0 ? std::min(limits.slabs_of_all, most / 4) : limits.slabs_of_all;
+}
+
 }  // namespace detail
 
 PINION_DECL server_threads threads_of(const cluster_spec& cluster, const std::string& job,
@@ -79,6 +87,11 @@ PINION_DECL runtime::task_options task_options_of(const server_options& options,
           .spare_threads = options.config.limits.threads};
 }
 
+PINION_DECL rpc::slab_limits slab_limits_of(const server_limits& limits) {
+  return {.of_one = {limits.slabs, limits.slab_bytes},
+          .of_all = {detail::mappings_of(limits), limits.slab_bytes_of_all}};
+}
+
 PINION_DECL exchange_options exchange_options_of(const server_config& config) {
   return {.credit = config.credit,
           .early = static_cast<std::size_t>(config.limits.early_values),
@@ -87,7 +100,8 @@ PINION_DECL exchange_options exchange_options_of(const server_config& config) {
 }
 
 PINION_DECL rpc::channel_options way_options_of(const server_options& options, const rpc::identity& me,
-                                                std::shared_ptr<rpc::traffic> traffic, std::string reached_at) {
+                                                std::shared_ptr<rpc::traffic> traffic, std::string reached_at,
+                                                std::shared_ptr<rpc::slab_account> slabs) {
   const auto beat = options.config.heartbeat;
   if (beat < std::chrono::milliseconds(1) || beat > rpc::longest_heartbeat)
     throw error(errc::invalid_argument, "a server's heartbeat is 1 ms to 60 s, not " + std::to_string(beat.count()) +
@@ -97,12 +111,14 @@ PINION_DECL rpc::channel_options way_options_of(const server_options& options, c
           .allowed = {},
           .shared_memory = options.config.shared_memory,
           .traffic = std::move(traffic),
-          .reached_at = options.config.elastic ? std::move(reached_at) : std::string()};
+          .reached_at = options.config.elastic ? std::move(reached_at) : std::string(),
+          .slabs = std::move(slabs)};
 }
 
 PINION_DECL rpc::acceptor_options door_options_of(const server_options& options, const rpc::identity& me,
                                                   std::shared_ptr<rpc::traffic> traffic,
-                                                  std::shared_ptr<recent_failures> failures) {
+                                                  std::shared_ptr<recent_failures> failures,
+                                                  std::shared_ptr<rpc::slab_account> slabs) {
   return {.me = me,
           .clients = detail::clients_of(options.config.limits),
           .allowed = {},
@@ -111,6 +127,7 @@ PINION_DECL rpc::acceptor_options door_options_of(const server_options& options,
           .bytes_waiting_of_all = options.config.limits.bytes_waiting_of_all,
           .traffic = std::move(traffic),
           .shared_memory = options.config.shared_memory,
+          .slabs = std::move(slabs),
           .log = [task = me.name, failures = std::move(failures)](const std::string& text) {
             write_log(log_level::warning, task, text);
             failures->add(text);

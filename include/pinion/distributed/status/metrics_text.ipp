@@ -80,6 +80,9 @@ inline void tell_network(exposition& out, const task_report& r) {
   out.gauge("unsent_bytes", "Answers that clients have not yet taken.").is(r.backlog.bytes_waiting);
   out.gauge("unserved_bytes", "Requests that are not worked off.").is(r.backlog.bytes_received);
   out.gauge("offered_values", "Values that wait until other tasks pull them.").is(r.backlog.values_offered);
+  out.gauge("shared_connections", "Connections of this host that share memory.").is(r.shared.connections);
+  out.gauge("slabs", "Slabs of memory of other processes that are mapped.").is(r.shared.slabs);
+  out.gauge("slab_bytes", "Their bytes of address space.").is(r.shared.slab_bytes);
   out.counter("sent_bytes_total", "Bytes sent.").is(r.traffic.bytes_sent);
   out.counter("received_bytes_total", "Bytes received.").is(r.traffic.bytes_received);
   out.counter("sent_messages_total", "Messages sent.").is(r.traffic.messages_sent);

@@ -49,6 +49,10 @@ void serialize(A& a, backlog_report& b) {
   a(b.clients, b.bytes_waiting, b.bytes_received, b.values_offered);
 }
 template <class A>
+void serialize(A& a, shared_memory_report& s) {
+  a(s.connections, s.slabs, s.slab_bytes);
+}
+template <class A>
 void serialize(A& a, traffic_counts& t) {
   a(t.bytes_sent, t.bytes_received, t.messages_sent, t.messages_received, t.requests, t.writes);
 }
@@ -60,7 +64,7 @@ template <class A>
 void serialize(A& a, task_report& t) {
   a(t.name, t.address, t.version, t.state, t.incarnation, t.process, t.uptime, t.steps, t.parts, t.devices,
     t.variable_count, t.variable_bytes, t.variables, t.queues, t.sessions, t.runs, t.peers, t.failures, t.pool,
-    t.backlog, t.traffic, t.limits);
+    t.backlog, t.shared, t.traffic, t.limits);
 }
 
 }}  // namespace pinion::v0
