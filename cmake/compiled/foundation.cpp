@@ -40,6 +40,7 @@
 #include <pinion/tensor/bfloat16.ipp>
 #include <pinion/tensor/buffer.ipp>
 #include <pinion/tensor/copy.ipp>
+#include <pinion/tensor/lent.ipp>
 #include <pinion/tensor/shape.ipp>
 #include <pinion/tensor/tensor.ipp>
 #include <pinion/tensor/text.ipp>

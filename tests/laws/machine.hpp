@@ -113,47 +113,76 @@ class value_watch final : public step_watch {
   bool is_used_ = false;
 };
 
+// A node that is ready to run on a device, as often as wanted.
+class single_run {
+ public:
+  // A copy of an input, in which the kernel may compute.
+  using laid = std::function<any_tensor(const any_tensor&)>;
+  explicit single_run(const call& c, const laid& lay = copy_of, place where = place::cpu, int helpers = 0)
+      : device_(make_device(where)), pool_(helpers), services_{&resources_, helpers > 0 ? &pool_ : nullptr} {
+    const node& n = g_[build_call(g_, c)];
+    inputs_.resize(c.inputs.size());
+    for (std::size_t i = 0; i < c.inputs.size(); ++i) {
+      const bool is_state = c.is_state.size() > i && c.is_state[i];
+      any_tensor value = device_->from_host(is_state ? copy_of(c.inputs[i]) : lay(c.inputs[i]));
+      if (is_state) {
+        states_.push_back(state::find_variable(services_, g_[n.inputs[i].node]));
+        states_.back()->assign(std::move(value));
+      } else {
+        inputs_[i] = std::move(value);
+      }
+    }
+    kernel_ = make_kernel_for({g_, n, *device_, services_});
+    outputs_ = n.outputs.size();
+    watches_ = where == place::cuda_gpu;
+  }
+  // What it yields, then what its variables hold afterwards; on the host. The last run may use up the inputs.
+  std::vector<any_tensor> last() { return run(inputs_); }
+  std::vector<any_tensor> again() const {
+    auto inputs = inputs_;
+    return run(inputs);
+  }
+
+ private:
+  std::vector<any_tensor> run(std::vector<any_tensor>& inputs) const {
+    std::vector<any_tensor> outputs(outputs_), host;
+    kernel_context context;
+    context.device = device_.get();
+    context.services = &services_;
+    context.inputs = inputs;
+    context.outputs = outputs;
+    value_watch watch;
+    if (watches_) context.watch = &watch;
+    kernel_->run(context);
+    watch.look(*device_);
+    const auto bring = [&](const any_tensor& t) {
+      host.emplace_back();
+      if (t.empty()) return;
+      std::promise<outcome<any_tensor>> copied;
+      device_->to_host(t, [&](outcome<any_tensor> copy) { copied.set_value(std::move(copy)); });
+      host.back() = copied.get_future().get().value();
+    };
+    for (const any_tensor& t : outputs) bring(t);
+    for (const auto& s : states_) bring(s->read());
+    return host;
+  }
+
+  const std::unique_ptr<devices::device> device_;
+  thread_pool pool_;
+  local_resources resources_;
+  mutable task_services services_;
+  graph g_;
+  std::vector<std::shared_ptr<state::variable>> states_;
+  std::vector<any_tensor> inputs_;
+  std::unique_ptr<kernel> kernel_;
+  std::size_t outputs_ = 0;
+  bool watches_ = false;
+};
+
 // What a node yields, then what its variables hold afterwards; on the host. The inputs are copies that nobody else
 // holds, so that the kernel may compute in place.
 inline std::vector<any_tensor> run(const call& c, place where = place::cpu, int helpers = 0) {
-  const auto device = make_device(where);
-  thread_pool pool(helpers);
-  local_resources resources;
-  task_services services{&resources, helpers > 0 ? &pool : nullptr};
-  graph g;
-  const node_id id = build_call(g, c);
-  const node& n = g[id];
-  std::vector<std::shared_ptr<state::variable>> states;
-  std::vector<any_tensor> inputs(c.inputs.size()), outputs(n.outputs.size()), host;
-  for (std::size_t i = 0; i < c.inputs.size(); ++i) {
-    any_tensor value = device->from_host(copy_of(c.inputs[i]));
-    if (c.is_state.size() > i && c.is_state[i]) {
-      states.push_back(state::find_variable(services, g[n.inputs[i].node]));
-      states.back()->assign(std::move(value));
-    } else {
-      inputs[i] = std::move(value);
-    }
-  }
-  const auto kernel = make_kernel_for({g, n, *device, services});
-  kernel_context context;
-  context.device = device.get();
-  context.services = &services;
-  context.inputs = inputs;
-  context.outputs = outputs;
-  value_watch watch;
-  if (where == place::cuda_gpu) context.watch = &watch;
-  kernel->run(context);
-  watch.look(*device);
-  const auto bring = [&](const any_tensor& t) {
-    host.emplace_back();
-    if (t.empty()) return;
-    std::promise<outcome<any_tensor>> copied;
-    device->to_host(t, [&](outcome<any_tensor> copy) { copied.set_value(std::move(copy)); });
-    host.back() = copied.get_future().get().value();
-  };
-  for (const any_tensor& t : outputs) bring(t);
-  for (const auto& s : states) bring(s->read());
-  return host;
+  return single_run(c, copy_of, where, helpers).last();
 }
 
 inline bool same_bits(const any_tensor& a, const any_tensor& b) {

@@ -69,29 +69,6 @@ PINION_DECL void heap_allocator::recycle(buffer* idle) noexcept {
   ::operator delete(static_cast<void*>(idle));
 }
 
-namespace detail {
-
-struct lent_buffer : buffer {
-  lent_buffer(std::shared_ptr<std::byte> from, std::size_t size) : buffer(from.get(), size), bytes(std::move(from)) {}
-  const std::shared_ptr<std::byte> bytes;
-};
-
-// Takes lent buffers back, and has none to give. It lives as long as the process.
-class lent_buffers final : public allocator {
- public:
-  buffer* allocate(std::size_t bytes, std::string_view) override { throw_no_memory(bytes); }
-  void recycle(buffer* idle) noexcept override { delete static_cast<lent_buffer*>(idle); }
-};
-
-}  // namespace detail
-
-PINION_DECL buffer_ref make_lent_buffer(std::shared_ptr<std::byte> bytes, std::size_t size) {
-  auto& home = of_this_process<detail::lent_buffers>();
-  auto* const b = new detail::lent_buffer(std::move(bytes), size);
-  b->lend(std::shared_ptr<allocator>(std::shared_ptr<void>(), &home));
-  return buffer_ref(b);
-}
-
 PINION_DECL void throw_no_memory(std::size_t bytes) {
   throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
 }

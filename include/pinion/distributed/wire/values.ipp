@@ -12,6 +12,7 @@
 #include <pinion/base/process.hpp>
 #include <pinion/device/cpu.hpp>
 #include <pinion/distributed/wire/values.hpp>
+#include <pinion/tensor/lent.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 

@@ -279,12 +279,18 @@ struct argmax_rows {
   static PINION_VECTOR void run(const T* x, std::int64_t* y, std::int64_t n, std::int64_t rows) {
     using V = scalar::simd<T, Isa>;
     for (std::int64_t r = 0, room = rows * n; r < rows; ++r, x += n, room -= n) {
-      const T greatest = fold_lanes<fold_max>(fold_by_lane<fold_max, V>(x, n, room));
-      std::int64_t i = 0;
-      while (!any(matches<V>(greatest, load_some<V>(x + i, n - i, room - i)))) i += V::lanes;
-      while (!(x[i] == greatest || x[i] != x[i])) ++i;
-      y[r] = i;
+      y[r] = first_of<V>(x, n, room, fold_lanes<fold_max>(fold_by_lane<fold_max, V>(x, n, room)));
     }
+  }
+
+  // The index of the first element with that value, or of the first NaN. It is among the n also where there is none,
+  // since elements may have changed since that was found.
+  template <class V>
+  static PINION_VECTOR std::int64_t first_of(const T* x, std::int64_t n, std::int64_t room, T greatest) {
+    std::int64_t i = 0;
+    while (i + V::lanes < n && !any(matches<V>(greatest, load_some<V>(x + i, n - i, room - i)))) i += V::lanes;
+    while (i + 1 < n && !(x[i] == greatest || x[i] != x[i])) ++i;
+    return i;
   }
 
  private:

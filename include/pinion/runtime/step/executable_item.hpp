@@ -32,9 +32,10 @@ struct executable_item {
   bool narrow = false;  // a send or receive that rounds or widens what it carries
   bool blocking = false;
   bool may_bind = false;
-  bool may_stop = false;    // it writes no state, so that it may end between two parts of its work when the run fails
-  bool brief = false;       // it takes some microseconds at most
-  bool is_segment = false;  // the kernel runs several nodes, and traces each
+  bool may_stop = false;     // it writes no state, so that it may end between two parts of its work when the run fails
+  bool copies_lent = false;  // its kernel needs inputs that nobody changes
+  bool brief = false;        // it takes some microseconds at most
+  bool is_segment = false;   // the kernel runs several nodes, and traces each
   bool expensive() const { return kernel && kernel->expensive(); }
   const pinion::node* node = nullptr;  // computed here, or its output is fed, fetched, sent or received
   std::string key = {};                // key of a send or a receive

@@ -8,6 +8,7 @@
 #include <pinion/base/hurried.hpp>
 #include <pinion/runtime/step/executor.hpp>
 #include <pinion/runtime/step/node_event.hpp>
+#include <pinion/tensor/lent.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -245,6 +246,8 @@ PINION_DECL kernel_context executor::context() {
 
 PINION_DECL void executor::aim(kernel_context& c, const executable::item& it, std::span<any_tensor> inputs) {
   c.node = it.node;
+  if (it.copies_lent)
+    for (any_tensor& in : inputs) in = kept(std::move(in), e_.device->memory());
   c.inputs = inputs;
   c.outputs = {m_.slots.data() + it.first_output, static_cast<std::size_t>(it.outputs)};
   c.wanted = it.wanted;
