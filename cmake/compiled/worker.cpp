@@ -6,6 +6,7 @@
 #include <pinion/distributed/server/draining.ipp>
 #include <pinion/distributed/server/graph_requests.ipp>
 #include <pinion/distributed/server/inventory.ipp>
+#include <pinion/distributed/server/kept_file.ipp>
 #include <pinion/distributed/server/kept_variables.ipp>
 #include <pinion/distributed/server/local_cluster.ipp>
 #include <pinion/distributed/server/reporter.ipp>

@@ -6,6 +6,8 @@
 #include <memory>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include <pinion/distributed/server/kept_variables.hpp>
 #include <pinion/files/safetensors.hpp>
 #include <pinion/runtime/task.hpp>
@@ -130,6 +132,99 @@ std::shared_ptr<state::variable> made(runtime::task& in, const std::string& name
   v->assign(value);
   in.resources.find_or_create("", name, [&] { return v; });
   return v;
+}
+
+// A variable of a task with a value, whatever it is called.
+void make(runtime::task& in, const std::string& container, const std::string& name, const any_tensor& value) {
+  const auto v = std::make_shared<state::variable>(name, value.dtype(), value.shape(), "here");
+  v->assign(value);
+  in.resources.find_or_create(container, name, [&] { return v; });
+}
+// A task writes its variables, and another life of it takes them.
+void move_variables(runtime::task& from, runtime::task& to) {
+  const temporary_folder folder;
+  const std::string file = folder.path("ps.safetensors");
+  distributed::kept_variables kept(from, name_of("ps", 0), file);
+  kept.write(std::chrono::steady_clock::now());
+  kept.expect_written();
+  const distributed::kept_variables taken(to, name_of("ps", 0), file);
+}
+// container, name and first number of each variable, one after another.
+std::string variables_of(runtime::task& of) {
+  std::string all;
+  for (const auto& [container, name, what] : of.resources.list()) {
+    const any_tensor value = dynamic_cast<const state::variable&>(*what).read();
+    all += fmt::format("[{}|{}|{}]", container, name, value.data<float>()[0]);
+  }
+  return all;
+}
+
+TEST_CASE("no name of a variable keeps it or another out of the file") {
+  runtime::task first({}), second({});
+  float number = 0;
+  const auto add = [&](const std::string& container, const std::string& name) {
+    make(first, container, name, tensor<float>::of({++number, 0}).untyped());
+  };
+  for (const std::string name : {"w", "__metadata__", "\xff\xfe", "a:b", "", "pinion.others.0", "\n\x1b[2J", "\"\\"})
+    for (const std::string container : {"", "a", "a:b", "\xc3"}) add(container, name);
+  add("a", "b:c");
+  add("", std::string("zero\0", 5));
+  add("", std::string(4096, '\xff'));
+  make(first, "", "scalar", tensor<float>(7.0f).untyped());
+  move_variables(first, second);
+  CHECK(variables_of(second) == variables_of(first));
+}
+
+TEST_CASE("as many variables with long names as a header cannot hold are kept") {
+  runtime::task first({}), second({});
+  const any_tensor value = tensor<float>::of({1, 2}).untyped();
+  for (int i = 0; i < 7000; ++i) make(first, "", fmt::format("{:04}", i) + std::string(4092, 'x'), value);
+  make(first, "", "z", value);
+  move_variables(first, second);
+  CHECK(variables_of(second) == variables_of(first));
+}
+
+TEST_CASE("a file of others whose bytes do not add up is data loss, and ends the start") {
+  const temporary_folder folder;
+  const std::string file = folder.path("ps.safetensors");
+  runtime::task task({});
+  const auto refusal = [&](const std::vector<std::uint8_t>& bytes) {
+    tensor<std::uint8_t> others({static_cast<std::int64_t>(bytes.size())});
+    std::copy(bytes.begin(), bytes.end(), others.data());
+    files::write_safetensors(file, {{"pinion.others.0", others.untyped()}}, {.metadata = {{"pinion.task", "/job:x"}}});
+    return caught([&] { distributed::kept_variables(task, "/job:x", file); });
+  };
+  for (const std::vector<std::uint8_t>& bytes :
+       std::vector<std::vector<std::uint8_t>>{{1}, {9, 0, 0, 0}, {1, 0, 0, 0, 7}, {255, 255, 255, 255, 0, 0}}) {
+    const error why = refusal(bytes);
+    CHECK(why.code() == errc::data_loss);
+    CHECK_THAT(why.sentence(), Catch::StartsWith("tensor 'pinion.others.0' in " + file + " is damaged: "));
+  }
+}
+
+TEST_CASE("the file of a task's variables is its owner's alone") {
+  const keeper ps;
+  graph g;
+  const auto use = g.as_default();
+  auto v = variable(1.0f, {.name = "v"});
+  {
+    server first = ps.start();
+    session{toward(first.target())}.run(v.initializer());
+  }
+  const auto others = fs::perms::group_all | fs::perms::others_all;
+  CHECK((fs::status(ps.file).permissions() & others) == fs::perms::none);
+}
+
+TEST_CASE("variables of text are not kept, and the log names the first of them") {
+  const temporary_folder folder;
+  runtime::task task({});
+  for (int i = 0; i < 12; ++i) make(task, "", fmt::format("t{:02}", i), tensor<std::string>(std::string("text")).untyped());
+  distributed::kept_variables kept(task, name_of("ps", 0), folder.path("ps.safetensors"));
+  const told_lines told;
+  CHECK(kept.write(std::chrono::steady_clock::now()));
+  const std::string line = told.next();
+  CHECK_THAT(line, Catch::Contains("does not keep variables of text: 't00'; 't01'"));
+  CHECK_THAT(line, Catch::EndsWith("'t09'; and 2 more"));
 }
 
 TEST_CASE("a variable of which an update does not end is named in the log, and the file has the others") {

@@ -11,6 +11,9 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
+// Who may read a file that is written: those whom the umask of the process lets, or its user alone.
+enum class readers { by_umask, owner };
+
 // Writes to a temporary file beside the final one (".pinion-PID-N.tmp"; a killed program leaves it behind). commit()
 // brings the bytes to the disk and then gives them the final name. Without commit() the destructor removes the
 // temporary file, and an earlier file of that name stays. It owns its descriptor. For one thread at a time.
@@ -25,7 +28,7 @@ namespace pinion { inline namespace v0 { namespace files {
 class output_file {
  public:
   // The temporary file is made at once, so a folder without rights is noticed before anything is computed.
-  explicit output_file(const file_path& path);
+  explicit output_file(const file_path& path, readers who = readers::by_umask);
   output_file(const output_file&) = delete;
   output_file& operator=(const output_file&) = delete;
   ~output_file();

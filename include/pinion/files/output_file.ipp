@@ -20,14 +20,15 @@ struct temporary_names {
 };
 }  // namespace detail
 
-PINION_DECL output_file::output_file(const file_path& path) : path_(path.text()) {
+PINION_DECL output_file::output_file(const file_path& path, readers who) : path_(path.text()) {
   struct stat about {};  // otherwise the rename would replace a device, say, by a file
   if (::stat(path_.c_str(), &about) == 0 && !S_ISREG(about.st_mode))
     throw error(errc::invalid_argument, "cannot write " + path_ + ": it is there and no regular file");
+  const mode_t mode = who == readers::owner ? 0600 : 0666;
   auto& given = of_this_process<detail::temporary_names>().given;
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
     temporary_ = folder() + ".pinion-" + std::to_string(::getpid()) + "-" + std::to_string(++given) + ".tmp";
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     const bool again = errno == EINTR || (errno == EEXIST && attempt < 1000);
     if (descriptor_ < 0 && !again) throw io_failure("write", path_, errno);
   }

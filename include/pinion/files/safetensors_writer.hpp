@@ -26,6 +26,8 @@ struct safetensors_options {
   std::map<std::string, std::string> metadata{};
   // true: notes a CRC-32C of every tensor and of the header, for safetensors_reader to check.
   bool checksums = true;
+  // true: the user of the process alone may read the file; otherwise the umask tells who may.
+  bool is_private = false;
 };
 
 // The announcement of a tensor: its name, dtype and shape. A value.

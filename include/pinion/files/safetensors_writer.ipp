@@ -14,7 +14,7 @@ namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL safetensors_writer::safetensors_writer(const file_path& path, std::vector<tensor_outline> outlines,
                                                    safetensors_options options)
-    : file_(path) {
+    : file_(path, options.is_private ? readers::owner : readers::by_umask) {
   static_assert(std::endian::native == std::endian::little, "elements are stored little-endian");
   take(std::move(options));
   lay_out(std::move(outlines));

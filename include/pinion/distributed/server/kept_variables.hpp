@@ -14,9 +14,11 @@ class task;
 }
 namespace distributed {
 
-// Takes the variables of the task from the file when it is made, and puts them there with write(). The file is a
-// safetensors file; it is renamed to FILE.taken once its values are in the task, so that no later life, after a crash
-// say, begins with them. It refers to the task. For one thread.
+struct kept_variable;
+
+// Takes the variables of the task from the file (see kept_file) when it is made, and puts them there with write(). The
+// file is renamed to FILE.taken once its values are in the task, so that no later life, after a crash say, begins with
+// them. It refers to the task. For one thread.
 //
 // The constructor throws not_found where the folder of the file is not there, failed_precondition for a file of
 // another task, or of a device that the task has not, and the errors of files::safetensors_reader.
@@ -36,6 +38,7 @@ class kept_variables {
 
  private:
   void take();
+  void take(const kept_variable& v);
   // Throws deadline_exceeded, with the names of those that were late, once the others are written.
   void write_all(time_point until) const;
 

@@ -2,12 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <system_error>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,48 +12,14 @@
 
 #include <pinion/base/countdown.hpp>
 #include <pinion/base/log.hpp>
+#include <pinion/distributed/server/kept_file.hpp>
 #include <pinion/distributed/server/kept_variables.hpp>
-#include <pinion/files/safetensors_reader.hpp>
-#include <pinion/files/safetensors_writer.hpp>
 #include <pinion/runtime/task.hpp>
 #include <pinion/state/variable.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
 namespace detail {
-
-inline constexpr const char *note_of_task = "pinion.task",
-                            *note_of_device = "pinion.device:", *note_of_shape = "pinion.shape:";
-
-// Names in files: no name of a container or a variable has a colon.
-inline std::string name_in_file(const std::string& container, const std::string& name) {
-  return container.empty() ? name : container + ":" + name;
-}
-inline std::pair<std::string, std::string> names_of(const std::string& in_file) {
-  const auto colon = in_file.find(':');
-  if (colon == in_file.npos) return {"", in_file};
-  return {in_file.substr(0, colon), in_file.substr(colon + 1)};
-}
-
-// The extents that a variable was declared with: "-1 10", or "any".
-inline std::string text_of_declared(const shape& s) {
-  if (s.rank() < 0) return "any";
-  return fmt::format("{}", fmt::join(s.dims(), " "));
-}
-inline shape declared_in(const std::string& text, const std::string& file) {
-  if (text == "any") return shape::any();
-  shape s;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    std::int64_t extent = 0;
-    const auto read = std::from_chars(text.data() + at, text.data() + end, extent);
-    if (read.ec != std::errc() || read.ptr != text.data() + end || extent < unknown || s.rank() == shape::max_rank)
-      throw error(errc::data_loss, file + " has a note of a shape '" + text + "'");
-    s.push_back(extent);
-    at = end + 1;
-  }
-  return s;
-}
 
 inline devices::device* device_called(runtime::task& of, const std::string& name) {
   for (const auto& d : of.devices)
@@ -81,6 +44,14 @@ inline std::optional<any_tensor> on_host(devices::device* at, const any_tensor& 
   return std::move(its->copy).value();
 }
 
+// The first of them, and how many more there are: there may be as many as a client likes.
+inline std::string first_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 10;
+  const auto shown = std::min(names.size(), most);
+  const std::string more = names.size() > shown ? fmt::format("; and {} more", names.size() - shown) : "";
+  return fmt::format("{}{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), "; "), more);
+}
+
 }  // namespace detail
 
 PINION_DECL kept_variables::kept_variables(runtime::task& of, std::string task, std::filesystem::path file)
@@ -94,31 +65,26 @@ PINION_DECL kept_variables::kept_variables(runtime::task& of, std::string task, 
 }
 
 PINION_DECL void kept_variables::take() {
-  const files::safetensors_reader in(file_);
-  const auto note = [&](const std::string& name) {
-    const auto at = in.metadata().find(name);
-    return at == in.metadata().end() ? std::string() : at->second;
-  };
-  if (const auto of = note(detail::note_of_task); of != task_)
+  const kept_file in(file_);
+  if (const auto of = in.task(); of != task_)
     throw error(errc::failed_precondition, file_.string() + " has the variables of " + (of.empty() ? "no task" : of) +
                                                ", not of " + task_ + " (server_config.keep)");
-  for (const files::stored_tensor& t : in.tensors()) {
-    const auto [container, name] = detail::names_of(t.name);
-    const auto device = note(detail::note_of_device + t.name);
-    devices::device* const at = device.empty() ? of_.devices.front().get() : detail::device_called(of_, device);
-    if (!at)
-      throw error(errc::failed_precondition, file_.string() + " has variable '" + name + "' of " + device +
-                                                 ", which the task has not; start it with that device, or move the "
-                                                 "file away to begin without its values");
-    const any_tensor value = in.read(t.name);
-    const auto made = std::make_shared<state::variable>(
-        name, value.dtype(), detail::declared_in(note(detail::note_of_shape + t.name), file_.string()), file_.string());
-    if (!device.empty()) made->named_on(device);
-    made->assign(at->from_host(value));
-    of_.resources.find_or_create(container, name, [&] { return made; });
-  }
+  int taken = 0;
+  in.for_each([&](const kept_variable& v) { take(v), ++taken; });
   std::filesystem::rename(file_, file_.string() + ".taken");
-  write_log(log_level::info, task_, fmt::format("took {} variables from {}", in.tensors().size(), file_.string()));
+  write_log(log_level::info, task_, fmt::format("took {} variables from {}", taken, file_.string()));
+}
+
+PINION_DECL void kept_variables::take(const kept_variable& v) {
+  devices::device* const at = v.device.empty() ? of_.devices.front().get() : detail::device_called(of_, v.device);
+  if (!at)
+    throw error(errc::failed_precondition, file_.string() + " has variable '" + v.name + "' of " + v.device +
+                                               ", which the task has not; start it with that device, or move the "
+                                               "file away to begin without its values");
+  const auto made = std::make_shared<state::variable>(v.name, v.value.dtype(), v.declared, file_.string());
+  if (!v.device.empty()) made->named_on(v.device);
+  made->assign(at->from_host(v.value));
+  of_.resources.find_or_create(v.container, v.name, [&] { return made; });
 }
 
 PINION_DECL bool kept_variables::write(time_point until) {
@@ -134,10 +100,8 @@ PINION_DECL void kept_variables::expect_written() const {
 }
 
 PINION_DECL void kept_variables::write_all(time_point until) const {
-  std::map<std::string, any_tensor> values;
-  files::safetensors_options options{.metadata = {{detail::note_of_task, task_}}};
-  std::vector<files::tensor_outline> outlines;
-  std::vector<std::string> late;
+  std::vector<kept_variable> kept;
+  std::vector<std::string> late, of_text;
   for (const auto& [container, name, what] : of_.resources.list()) {
     const auto* v = dynamic_cast<const state::variable*>(what.get());
     if (!v) continue;
@@ -148,26 +112,21 @@ PINION_DECL void kept_variables::write_all(time_point until) const {
     }
     if (!now->value) continue;
     if (v->dtype() == dtype::string) {
-      write_log(log_level::warning, task_, "does not keep variable '" + name + "', which is of text");
+      of_text.push_back("'" + name + "'");
       continue;
     }
-    const auto value = detail::on_host(detail::device_called(of_, now->device), now->value, until);
+    auto value = detail::on_host(detail::device_called(of_, now->device), now->value, until);
     if (!value) {
       late.push_back("'" + name + "', which " + now->device + " has not copied to the host");
       continue;
     }
-    const std::string called = detail::name_in_file(container, name);
-    values[called] = *value;
-    outlines.push_back({called, value->dtype(), value->shape()});
-    options.metadata[detail::note_of_device + called] = now->device;
-    options.metadata[detail::note_of_shape + called] = detail::text_of_declared(v->shape());
+    kept.push_back({container, name, now->device, v->shape(), std::move(*value)});
   }
-  files::safetensors_writer out(file_, std::move(outlines), std::move(options));
-  for (const auto& [name, value] : values) out.write(name, value);
-  out.commit();
-  write_log(log_level::info, task_, fmt::format("keeps {} variables in {}", values.size(), file_.string()));
-  if (!late.empty())
-    throw error(errc::deadline_exceeded, fmt::format("{} lacks {}", file_.string(), fmt::join(late, "; ")));
+  if (!of_text.empty())
+    write_log(log_level::warning, task_, "does not keep variables of text: " + detail::first_of(of_text));
+  write_kept_file(file_, task_, kept);
+  write_log(log_level::info, task_, fmt::format("keeps {} variables in {}", kept.size(), file_.string()));
+  if (!late.empty()) throw error(errc::deadline_exceeded, file_.string() + " lacks " + detail::first_of(late));
 }
 
 }}}  // namespace pinion::v0::distributed
