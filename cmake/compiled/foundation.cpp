@@ -3,6 +3,8 @@
 #include <pinion/base/cancellation.ipp>
 #include <pinion/base/countdown.ipp>
 #include <pinion/base/error.ipp>
+#include <pinion/base/few_lines.ipp>
+#include <pinion/base/harmless.ipp>
 #include <pinion/base/heap.ipp>
 #include <pinion/base/host_memory.ipp>
 #include <pinion/base/hurried.ipp>

@@ -84,6 +84,12 @@ TEST_CASE("whatever is thrown becomes an error; one that is an error stays what 
   CHECK(made_of(1.5) == "unknown: something that is no std::exception was thrown, of type double");
 }
 
+TEST_CASE("what an error shows is harmless, and what it tells a program is as it was") {
+  const error e = error(errc::unknown, "a\x1b[2J\nb").at_node("n\xc2\x9b", "Op", "").in_task("\xe2\x80\xae");
+  CHECK(e.what() == std::string(R"(a\x1b[2J\nb [node 'n\u009b' (Op), in task \u202e])"));
+  CHECK(e.sentence() == "a\x1b[2J\nb");
+}
+
 TEST_CASE("the sixteen codes have the numbers and names that cross the wire") {
   std::string all;
   for (int code = 1; code <= 16; ++code) all += std::string(to_string(static_cast<errc>(code))) + " ";

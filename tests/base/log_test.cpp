@@ -40,6 +40,33 @@ TEST_CASE("lines of all threads go to the taker that a program sets, one at a ti
   CHECK(told.all() == "pinion: after it\n");
 }
 
+TEST_CASE("a line of the log is one line of harmless text, whatever strangers have said") {
+  std::vector<log_line> taken;
+  const auto tell = [] {
+    write_log(log_level::warning, "/job:\x1b]0;x\x07", "refused\npinion: forged \x1b[2J \xc2\x9b \xe2\x80\xae \xff");
+  };
+  set_log([&](const log_line& line) { taken.push_back(line); });
+  tell();
+  set_log(nullptr);
+  CHECK(taken.at(0).task == R"(/job:\x1b]0;x\x07)");
+  CHECK(taken.at(0).text == R"(refused\npinion: forged \x1b[2J \u009b \u202e \xff)");
+  const told_lines told;
+  tell();
+  CHECK(told.all() == R"(pinion: /job:\x1b]0;x\x07 refused\npinion: forged \x1b[2J \u009b \u202e \xff)"
+                      "\n");
+}
+
+TEST_CASE("a line of the log has an end, and no character is cut") {
+  std::vector<log_line> taken;
+  set_log([&](const log_line& line) { taken.push_back(line); });
+  std::string long_text = "x";
+  for (int i = 0; i < 10'000; ++i) long_text += "\xc3\xa9";
+  write_log(log_level::info, "", long_text);
+  set_log(nullptr);
+  CHECK(taken.at(0).text.size() <= 4096);
+  CHECK_THAT(taken.at(0).text, Catch::EndsWith("\xc3\xa9..."));
+}
+
 TEST_CASE("levels have names") {
   CHECK(to_string(log_level::info) == "info");
   CHECK(to_string(log_level::warning) == "warning");

@@ -9,6 +9,7 @@
 #include <typeinfo>
 
 #include <pinion/base/error.hpp>
+#include <pinion/base/harmless.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -34,6 +35,10 @@ PINION_DECL error& error::fill(std::string& field, std::string_view value) {
   return *this;
 }
 
+namespace detail {
+inline constexpr std::size_t most_shown_of_error = std::size_t{64} << 10;  // it may list what is missing
+}  // namespace detail
+
 PINION_DECL void error::render() {
   what_ = sentence_;
   std::string culprit;
@@ -45,6 +50,7 @@ PINION_DECL void error::render() {
   add("on ", device_);
   add("in task ", task_);
   if (!culprit.empty()) what_ += " [" + culprit + "]";
+  what_ = harmless(what_, detail::most_shown_of_error);
 }
 
 PINION_DECL error as_error(const std::exception& e) {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include <pinion/base/harmless.hpp>
 #include <pinion/base/log.hpp>
 #include <pinion/base/process.hpp>
 
@@ -26,7 +27,7 @@ PINION_DECL void set_log(log_sink taker) {
 }
 
 PINION_DECL void write_log(log_level level, std::string_view task, std::string_view text) {
-  const log_line line{level, std::string(task), std::string(text)};
+  const log_line line{level, harmless(task), harmless(text)};
   auto& state = of_this_process<detail::log_state>();
   std::lock_guard hold(state.mutex);
   if (state.taker) return state.taker(line);

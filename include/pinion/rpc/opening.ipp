@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <pinion/base/error.hpp>
+#include <pinion/base/harmless.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/opening.hpp>
@@ -82,7 +83,7 @@ PINION_DECL std::string to_string(const versions& range) {
 }
 
 PINION_DECL std::string refusal(versions mine, std::string sentence) {
-  sentence.resize(std::min(sentence.size(), detail::longest_sentence));
+  sentence = harmless(sentence, detail::longest_sentence);
   return detail::text_of({{.range = mine}, 0, static_cast<std::uint16_t>(sentence.size())}, sentence);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ostream>
 
+#include <pinion/base/harmless.hpp>
 #include <pinion/runtime/options.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -15,7 +16,7 @@ PINION_DECL void log_placement(const session_options& options, const std::string
   if (options.placement_log)
     options.placement_log(line);
   else
-    std::fprintf(stdout, "%s\n", line.c_str());
+    std::fprintf(stdout, "%s\n", harmless(line).c_str());
 }
 
 PINION_DECL std::string address_of_target(const std::string& target) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <pinion/base/harmless.hpp>
 #include <pinion/distributed/status/metrics_text.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -41,9 +42,9 @@ class exposition {
   }
   static std::string escaped(std::string_view text) {
     std::string all;
-    for (const char c : text) {
+    for (const char c : harmless(text)) {
       if (c == '"' || c == '\\') all += '\\';
-      c == '\n' ? all += "\\n" : all += c;
+      all += c;
     }
     return all;
   }

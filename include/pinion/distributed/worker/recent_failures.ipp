@@ -4,12 +4,13 @@
 #include <chrono>
 #include <utility>
 
+#include <pinion/base/harmless.hpp>
 #include <pinion/distributed/worker/recent_failures.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void recent_failures::add(std::string sentence) {
-  if (sentence.size() > longest) sentence = sentence.substr(0, longest) + "...";
+  sentence = harmless(sentence, longest);
   const auto now =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <pinion/base/harmless.hpp>
 #include <pinion/train/hooks/disk_trouble.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -21,7 +22,7 @@ PINION_DECL bool may_pass(const error& e) {
 }
 
 PINION_DECL void tell(const text_sink& to, const std::string& line) {
-  to ? to(line) : fmt::print(stderr, "{}\n", line);
+  to ? to(line) : fmt::print(stderr, "{}\n", harmless(line));
 }
 
 PINION_DECL disk_trouble::disk_trouble(std::string what, text_sink warn, bool has_worked)

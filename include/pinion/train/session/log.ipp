@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <pinion/base/harmless.hpp>
 #include <pinion/train/session/log.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -16,7 +17,7 @@ namespace pinion { inline namespace v0 { namespace train {
 PINION_DECL text_sink one_at_a_time(text_sink to) {
   return [to = std::move(to), lock = std::make_shared<std::mutex>()](std::string_view line) {
     std::lock_guard hold(*lock);
-    to ? to(line) : fmt::print(stderr, "{}\n", line);
+    to ? to(line) : fmt::print(stderr, "{}\n", harmless(line));
   };
 }
 
