@@ -23,7 +23,10 @@ PINION_DECL client_way::~client_way() {
 }
 
 PINION_DECL void warn(const std::vector<std::string>& notices) {
-  for (const auto& notice : notices) write_log(log_level::warning, "", notice);
+  constexpr std::size_t most = 10;  // of one step: a master may send any number
+  for (std::size_t i = 0; i < std::min(notices.size(), most); ++i) write_log(log_level::warning, "", notices[i]);
+  if (notices.size() > most)
+    write_log(log_level::warning, "", "there are " + std::to_string(notices.size() - most) + " more notices");
 }
 
 PINION_DECL prepared_reply local_port::prepare(const runtime::step_signature& s, const call_limits& limits,

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/few_lines.hpp>
+#include <pinion/base/log.hpp>
 #include <pinion/distributed/master/master_session.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -17,7 +19,10 @@ namespace pinion { inline namespace v0 { namespace distributed {
 // process. Thread-safe.
 class master {
  public:
-  explicit master(master_services services) : services_(std::move(services)) {}
+  explicit master(master_services services)
+      : services_(std::move(services)),
+        long_runs_({.most_of_one = 3, .before = "has ", .after = " more long steps, the last of which "},
+                   [task = services_.name](const std::string& line) { write_log(log_level::info, task, line); }) {}
   ~master();
 
   // Opens a session for the client with this channel and address; 0: a client in this process. Throws
@@ -29,7 +34,8 @@ class master {
   // These two ignore a session that is not there.
   void cancel_steps(std::uint64_t handle, const error& why);
   void end_turns(std::uint64_t handle, std::uint64_t run);
-  // Has the longest run of each session say for whom it waits, if it is time to. To be called each second or so.
+  // Has the longest run of each session say for whom it waits, if it is time to; in ten seconds a few of one client,
+  // ten of all, and then how many more there were. To be called each second or so, in the network's thread.
   void say_long_runs();
   // Tells of the sessions, the oldest first.
   std::vector<session_report> sessions() const;
@@ -59,6 +65,7 @@ class master {
   error unknown() const;
 
   master_services services_;
+  few_lines long_runs_;  // used by the network's thread only
   mutable std::mutex mutex_;
   std::uint64_t opened_ = 0;  // sessions so far
   std::map<std::uint64_t, std::shared_ptr<master_session>> sessions_;

@@ -69,7 +69,12 @@ PINION_DECL std::map<std::uint64_t, std::shared_ptr<master_session>> master::ope
 }
 
 PINION_DECL void master::say_long_runs() {
-  for (const auto& [handle, s] : open_now()) s->say_long_runs();
+  const auto now = services_.net.now();
+  for (const auto& [handle, s] : open_now())
+    s->say_long_runs([&, client = std::to_string(s->client())](const std::string& line) {
+      long_runs_.add(client, line, line, now);
+    });
+  long_runs_.tell_rest(now);
 }
 
 PINION_DECL std::vector<session_report> master::sessions() const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/few_lines.hpp>
 #include <pinion/distributed/master/known_tasks.hpp>
 #include <pinion/distributed/master/session_run.hpp>
 #include <pinion/distributed/master/session_turns.hpp>
@@ -93,7 +94,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::vector<std::string> take_notices();
 
   // Has its longest run say for whom it waits, if it is time to. To be called each second or so.
-  void say_long_runs();
+  void say_long_runs(const few_lines::sink& say);
   void cancel_steps(const error& why);
   // Cancels its runs and forgets the session on every task. Shared state stays.
   void close(const error& why);

@@ -245,9 +245,9 @@ PINION_DECL std::map<std::uint64_t, std::shared_ptr<session_run>> master_session
   return running_;
 }
 
-PINION_DECL void master_session::say_long_runs() {
+PINION_DECL void master_session::say_long_runs(const few_lines::sink& say) {
   for (const auto& [number, r] : under_way())
-    if (r->say_if_long(s_.net.now())) return;
+    if (r->say_if_long(s_.net.now(), say)) return;
 }
 
 PINION_DECL void master_session::cancel_steps(const error& why) {

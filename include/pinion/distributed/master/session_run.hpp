@@ -21,6 +21,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/few_lines.hpp>
 #include <pinion/distributed/master/master_services.hpp>
 #include <pinion/distributed/master/session_step.hpp>
 #include <pinion/distributed/wire/waiting.hpp>
@@ -44,9 +45,9 @@ class session_run : public std::enable_shared_from_this<session_run> {
   void fail(const error& why);
   // Fails it since a deadline has come, and says who was waited for; `what` did not end in time.
   void fail_late(const std::string& what);
-  // Writes a line that names who is waited for, if the run has lasted ten seconds, or that long since the last line.
+  // Says a line that names who is waited for, if the run has lasted ten seconds, or that long since the last line.
   // Returns whether it is one that may say so. To be called each second or so.
-  bool say_if_long(time_point now);
+  bool say_if_long(time_point now, const few_lines::sink& say);
   // Ends the wait for traces of other tasks, if there is one.
   void want_no_traces();
 

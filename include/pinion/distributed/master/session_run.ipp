@@ -177,7 +177,7 @@ PINION_DECL std::string session_run::own_part() const {
                                              : "";
 }
 
-PINION_DECL bool session_run::say_if_long(time_point now) {
+PINION_DECL bool session_run::say_if_long(time_point now, const few_lines::sink& say) {
   constexpr std::chrono::milliseconds for_answers{1500};  // more than the second between two calls
   const rpc::duration interval = pinion::detail::silence_of_waits();
   if (step_->is_in_turns()) return false;
@@ -190,9 +190,7 @@ PINION_DECL bool session_run::say_if_long(time_point now) {
     if (says) last_word_ = now, asked_ = false;
   }
   if (asks) ask_for_progress();
-  if (says)
-    write_log(log_level::info, s_.name,
-              "has run a step for " + rpc::seconds(now - born_) + ", and waits: " + waits_for());
+  if (says) say("has run a step for " + rpc::seconds(now - born_) + ", and waits: " + waits_for());
   return true;
 }
 
