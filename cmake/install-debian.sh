@@ -1,7 +1,7 @@
 # Sourced by tests/run.sh and examples/quickstart.sh: sees to it that what they need is installed (Debian, Ubuntu).
 
 packages="g++ cmake ninja-build libfmt-dev libdnnl-dev libopenblas-openmp-dev libasio-dev libcereal-dev libssl-dev
-  nlohmann-json3-dev libprotozero-dev libcli11-dev libcpp-httplib-dev pkgconf zlib1g-dev"   # the library and its examples
+  nlohmann-json3-dev libprotozero-dev libcli11-dev zlib1g-dev"   # the library and its examples
 test_packages="catch2 libbenchmark-dev"                          # its tests and benchmarks
 
 stop() {

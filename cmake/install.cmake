@@ -3,7 +3,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pinion)
 
-install(TARGETS pinion pinion_compiled pinion_precompiled ${PINION_CUDA_TARGET} ${PINION_HTTP_TARGET} EXPORT pinionTargets FILE_SET HEADERS FILE_SET bodies)
+install(TARGETS pinion pinion_compiled pinion_precompiled ${PINION_CUDA_TARGET} EXPORT pinionTargets FILE_SET HEADERS FILE_SET bodies)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(EXPORT pinionTargets NAMESPACE pinion:: DESTINATION ${package_dir})
 
@@ -18,7 +18,6 @@ install(FILES
   ${CMAKE_CURRENT_LIST_DIR}/FindCBLAS.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindCUDARuntime.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindCereal.cmake
-  ${CMAKE_CURRENT_LIST_DIR}/FindHttplib.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindNlohmannJson.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindProtozero.cmake
   ${CMAKE_CURRENT_LIST_DIR}/cuda_sources.cmake

@@ -168,8 +168,6 @@ TEST_CASE("a line in JSON keeps what strangers say within its strings") {
                 R"("})");
 }
 
-#if PINION_TEST_HAS_HTTPLIB
-
 TEST_CASE("pinion_server answers for its metrics and its health where it is asked to, and only then") {
   const server_program silent({"--cluster", any_port});
   server_program task({"--cluster", any_port, "--metrics-port", "0"});
@@ -186,7 +184,5 @@ TEST_CASE("pinion_server answers for its metrics and its health where it is aske
   CHECK(task.result() == 0);
   CHECK(http_get(address, "/healthz").status == 0);
 }
-
-#endif
 
 }  // namespace

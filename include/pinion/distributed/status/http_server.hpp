@@ -1,37 +1,45 @@
-// The HTTP server behind metrics. It is compiled once, with cpp-httplib, for programs of both build modes; so this file
-// knows nothing of the rest of the library.
+// The HTTP server behind metrics: it answers GET requests, and nothing else of HTTP.
+//
+// Whoever reaches the port may ask, so a client is given little: at most 64 are there at a time, each has two seconds
+// for its request, 8 KiB for its headers and two more seconds to take the answer. One client more ends the oldest, so
+// that strangers who hold connections keep nobody else out.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
 
+#include <pinion/base/config.hpp>
+
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// Answers GET requests, in threads of its own, until it is destroyed. Requests of any other form are refused by
-// cpp-httplib, and a client that is silent for two seconds is let go.
+// Answers GET and HEAD requests, in a thread of its own, until it is destroyed. Every other request is refused with a
+// status of HTTP, and each connection is closed behind its answer.
 class http_server {
  public:
   struct answer {
     int status = 200;
     std::string type = "text/plain; charset=utf-8", text = {};
   };
-  // Answers the request for a path. It is called in several threads at once. What it throws is answered by status 500
-  // and the text of the exception.
+  // Answers the request for a path. It is called in one thread. What it throws is answered by status 500 and the text
+  // of the exception.
   using handler = std::function<answer(const std::string& path)>;
 
-  // Listens on that host and port; port 0 binds a free one. Throws std::runtime_error if it cannot, and
-  // std::logic_error if the library was built without cpp-httplib.
-  http_server(const std::string& host, int port, handler answers);
+  // Listens on "host:port"; port 0 binds a free one. Throws unavailable if it cannot.
+  http_server(const std::string& address, handler answers);
   http_server(const http_server&) = delete;
-  // Waits for requests that are being answered, and for idle clients, for two seconds at most.
+  // Ends what is under way; it waits for a call of the handler.
   ~http_server();
 
   int port() const;
 
  private:
-  struct inside;
+  class inside;
   const std::unique_ptr<inside> inside_;
 };
 
 }}}  // namespace pinion::v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/status/http_server.ipp>
+#endif

@@ -23,15 +23,16 @@ class http_server;
 //   GET /healthz   200 "running" while the task takes work, 503 "stopping" from then on
 //
 // Ownership: it refers to the server, which must outlive it and may be stopped meanwhile. The destructor frees the
-// port, and waits up to two seconds for clients.
+// port, and ends what is under way.
 //
-// Threads: it answers in threads of its own, and needs no attention.
+// Threads: it answers in a thread of its own, and needs no attention.
 //
 // Security: HTTP here has neither key nor TLS. Whoever reaches the address reads names of devices, queues and tasks and
-// how much is done; so the address is on loopback unless another is asked for.
+// how much is done; so the address is on loopback unless another is asked for. 64 clients are served at a time, each
+// for some seconds and of some KiB, and one more ends the oldest; so strangers do not keep health from being told.
 //
-// Errors: the constructor throws invalid_argument for an address that is not host:port, unavailable if it cannot listen
-// there, and unimplemented if pinion was built without cpp-httplib. Bad requests are answered with a status of HTTP.
+// Errors: the constructor throws invalid_argument for an address that is not host:port, and unavailable if it cannot
+// listen there. Bad requests are answered with a status of HTTP.
 class metrics_server {
  public:
   explicit metrics_server(const server& of, const std::string& address = "127.0.0.1:0");

@@ -1,8 +1,7 @@
 // Bodies of <pinion/distributed/status/metrics_server.hpp>.
 #pragma once
 
-#include <stdexcept>
-#include <string_view>
+#include <utility>
 
 #include <pinion/base/error.hpp>
 #include <pinion/distributed/server/server.hpp>
@@ -10,7 +9,6 @@
 #include <pinion/distributed/status/metrics_server.hpp>
 #include <pinion/distributed/status/metrics_text.hpp>
 #include <pinion/rpc/acceptor.hpp>
-#include <pinion/rpc/network.hpp>
 #include <pinion/spec/host_port.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -38,17 +36,9 @@ inline const std::string& sound(const std::string& address) {
 }}  // namespace distributed::detail
 
 PINION_DECL metrics_server::metrics_server(const server& of, const std::string& address)
-    : host_(rpc::host_of_address(distributed::detail::sound(address))) {
-  try {
-    http_ = std::make_unique<distributed::http_server>(
-        rpc::endpoint(address).host, host_port(address).port,
-        [&of](const std::string& path) { return distributed::detail::answer_about(of, path); });
-  } catch (const std::logic_error& e) {
-    throw error(errc::unimplemented, e.what());
-  } catch (const std::runtime_error& e) {
-    throw error(errc::unavailable, e.what());
-  }
-}
+    : host_(rpc::host_of_address(distributed::detail::sound(address))),
+      http_(std::make_unique<distributed::http_server>(
+          address, [&of](const std::string& path) { return distributed::detail::answer_about(of, path); })) {}
 
 PINION_DECL metrics_server::~metrics_server() = default;
 
