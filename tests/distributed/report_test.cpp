@@ -13,6 +13,8 @@
 #include <support/waiting_step.hpp>
 
 #include <pinion/distributed/server/inventory.hpp>
+#include <pinion/distributed/server/reporter.hpp>
+#include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/worker/recent_failures.hpp>
 #include <pinion/distributed/worker/step_counts.hpp>
 #include <pinion/runtime/task.hpp>
@@ -313,10 +315,22 @@ TEST_CASE("the last failures are kept, each once for those in a row, and long on
   CHECK(kept.back().sentence == "failure 39");
   CHECK(kept.back().times == 2);
   all.add(std::string(5000, 'x'));
-  CHECK(all.list().back().sentence.size() == 1003);
+  CHECK(all.list().back().sentence.size() == 1000);
   all.add_step(error(errc::cancelled, "the client is done"));
   all.add_step(error(errc::out_of_range, "the queue is closed"));
   CHECK(all.list().back().sentence[0] == 'x');
+}
+
+TEST_CASE("Q5: however long the names are that clients choose, a report is no longer than those who look will read") {
+  task_report r{.name = name_of("ps", 0)};
+  r.variables.resize(10'000, {.name = std::string(4000, 'x')});
+  r.queues.resize(10'000, {.name = std::string(4000, 'x')});
+  r.peers.resize(20'000);
+  distributed::shorten(r);
+  CHECK(r.variables.size() > 100);
+  CHECK(r.variables.size() < 1000);
+  CHECK(r.peers.size() == task_report::most_rows);
+  CHECK(rpc::encode(distributed::report_reply{r}).control.size() < std::size_t{16} << 20);
 }
 
 }  // namespace

@@ -57,11 +57,6 @@ PINION_DECL void take_inventory(runtime::task& of, task_report& into) {
   for (const auto& v : into.variables) into.variable_bytes += v.bytes;
   std::stable_sort(into.variables.begin(), into.variables.end(),
                    [](const auto& x, const auto& y) { return x.bytes > y.bytes; });
-  const auto cut = [](auto& rows) {
-    if (rows.size() > task_report::most_rows) rows.resize(task_report::most_rows);
-  };
-  cut(into.variables);
-  cut(into.queues);
 }
 
 }}}  // namespace pinion::v0::distributed

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -41,6 +42,11 @@ class reporter {
   const report_sources from_;
   const time_point began_;
 };
+
+// Leaves in each list of a report its first rows: at most task_report::most_rows, and as many as take
+// `most_bytes_of_list` on the wire, so that no names that clients choose make it longer than those who look will read.
+void shorten(task_report& r);
+inline constexpr std::size_t most_bytes_of_list = std::size_t{2} << 20;
 
 traffic_counts counts_of(const rpc::traffic& all);
 

@@ -7,6 +7,8 @@
 
 #include <pinion/distributed/server/inventory.hpp>
 #include <pinion/distributed/server/reporter.hpp>
+#include <pinion/distributed/wire/report.hpp>
+#include <pinion/rpc/message.hpp>
 #include <pinion/runtime/task.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -42,7 +44,27 @@ PINION_DECL task_report reporter::report(const backlog_report& waiting) const {
                   .limits = from_.limits};
   all.backlog.values_offered = from_.values.offered();
   take_inventory(from_.task, all);
+  shorten(all);
   return all;
+}
+
+PINION_DECL void shorten(task_report& r) {
+  const auto cut = [](auto& rows) {
+    std::size_t bytes = 0, fit = 0;
+    while (fit < rows.size() && fit < task_report::most_rows) {
+      bytes += rpc::encode(rows[fit]).control.size();
+      if (bytes > most_bytes_of_list) break;
+      ++fit;
+    }
+    rows.resize(fit);
+  };
+  cut(r.devices);
+  cut(r.variables);
+  cut(r.queues);
+  cut(r.sessions);
+  cut(r.runs);
+  cut(r.peers);
+  cut(r.failures);
 }
 
 PINION_DECL traffic_counts counts_of(const rpc::traffic& all) {
