@@ -204,7 +204,8 @@ TEST_CASE("a certificate that names tasks is good for those alone, on both sides
                                  "/job:evaluator,URI:pinion:/job:worker/task:0"})
     CHECK(meet(named("worker", good), ps).at_client == "");
   for (const auto& [bad, told] : {std::pair("/job:worker/task:1", "/job:worker/task:1"), std::pair("", "no task"),
-                                  std::pair("/job:wor,URI:pinion:/job:ps", "/job:wor, /job:ps")}) {
+                                  std::pair("/job:wor,URI:pinion:/job:ps", "/job:wor, /job:ps"),
+                                  std::pair("/job:worker/task:0/replica:1", "/job:worker/task:0/replica:1")}) {
     const std::string why = std::string("the certificate of the client at worker is for ") + told +
                             ", and not for /job:worker/replica:0/task:0 "
                             "(subjectAltName=URI:pinion:/job:worker/replica:0/task:0)";
@@ -234,7 +235,9 @@ TEST_CASE("a client that is no task needs none in its certificate, and holds a s
 
 TEST_CASE("a certificate of one's own that names what is no task is refused with its file") {
   const company c;
-  const std::string name = GENERATE("", "ps", "/task:0", "/job:", "/job:/task:0");
+  const std::string name = GENERATE("", "ps", "/task:0", "/job:", "/job:/task:0", "/job:ps/job:worker/task:0",
+                                    "/job:ps/task:0/task:1", "/job:ps/task:0/task:0", "/job:ps/",
+                                    "/job:ps/device:CPU:0", "/job:ps/task:", "/job:ps/task:x", "/job:ps/0");
   CHECK_THAT(caught([&] { c.shown("odd", "URI:pinion:" + name); }).sentence(),
              Catch::EndsWith("odd.pem' is for '" + name +
                              "', which is no task; one looks like /job:ps or "

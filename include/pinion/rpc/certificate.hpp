@@ -17,9 +17,9 @@ inline constexpr std::string_view task_scheme = "pinion:";
 
 // Returns the tasks that a certificate names, without the scheme; none for a null one.
 std::vector<std::string> tasks_of(const X509* certificate);
-// Is it the name of a task or of a job?
+// Is it the name of a task or of a job? A name with a field twice, or with another field, is none.
 bool is_task(std::string_view name);
-// Is each part of a name one of the task's, so that "/job:ps" covers "/job:ps/replica:0/task:0"?
+// Is each field of a name the task's, so that "/job:ps" covers "/job:ps/replica:0/task:0"? Only where both are names.
 bool covers(std::string_view name, std::string_view task);
 
 // Returns the hosts that a certificate is for: "ps.example, 10.0.0.7, ::1", or "no host".

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/certificate.hpp>
@@ -44,15 +47,31 @@ inline std::string host_in(const GENERAL_NAME& name) {
   return text_of_address<asio::ip::address_v4>(raw) + text_of_address<asio::ip::address_v6>(raw);
 }
 
-// The parts of "/job:ps/task:0".
-inline std::vector<std::string_view> parts_of(std::string_view name) {
-  std::vector<std::string_view> parts;
+// The fields of a name of tasks; empty ones are not named.
+struct task_fields {
+  std::string_view job, replica, task;
+};
+
+// The fields of "/job:ps/task:0"; none of a text that is no such name, or has a field twice: whoever reads the last of
+// two would take a certificate for another task than whoever reads the first.
+inline std::optional<task_fields> fields_of(std::string_view name) {
+  task_fields f;
+  const std::pair<std::string_view, std::string_view*> all[] = {
+      {"/job:", &f.job}, {"/replica:", &f.replica}, {"/task:", &f.task}};
   while (!name.empty()) {
-    name.remove_prefix(1);  // the slash
-    parts.push_back(name.substr(0, name.find('/')));
-    name.remove_prefix(parts.back().size());
+    const auto field =
+        std::find_if(std::begin(all), std::end(all), [&](const auto& one) { return name.starts_with(one.first); });
+    if (field == std::end(all) || !field->second->empty()) return std::nullopt;
+    name.remove_prefix(field->first.size());
+    *field->second = name.substr(0, name.find('/'));
+    if (field->second->empty()) return std::nullopt;
+    name.remove_prefix(field->second->size());
   }
-  return parts;
+  const auto is_number = [](std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (f.job.empty() || !is_number(f.replica) || !is_number(f.task)) return std::nullopt;
+  return f;
 }
 
 PINION_DECL std::vector<std::string> tasks_of(const X509* certificate) {
@@ -65,15 +84,14 @@ PINION_DECL std::vector<std::string> tasks_of(const X509* certificate) {
 }
 
 PINION_DECL bool is_task(std::string_view name) {
-  constexpr std::string_view first = "/job:";
-  return name.starts_with(first) && name.size() > first.size() && name[first.size()] != '/';
+  return fields_of(name).has_value();
 }
 
 PINION_DECL bool covers(std::string_view name, std::string_view task) {
-  if (!is_task(name)) return false;
-  const auto its = parts_of(task), asked = parts_of(name);
-  return std::all_of(asked.begin(), asked.end(),
-                     [&](std::string_view part) { return std::find(its.begin(), its.end(), part) != its.end(); });
+  const auto asked = fields_of(name), its = fields_of(task);
+  const auto agree = [](std::string_view x, std::string_view y) { return x.empty() || x == y; };
+  return asked && its && agree(asked->job, its->job) && agree(asked->replica, its->replica) &&
+         agree(asked->task, its->task);
 }
 
 PINION_DECL std::string hosts_of(const X509* certificate) {
