@@ -100,7 +100,9 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   // A connection in its handshake. It lives in the coroutine that receives it.
   struct visit {
     byte_stream* stream = nullptr;
-    bool crowded_out = false;  // it is no longer in visits_ then
+    bool crowded_out = false;   // it is no longer in visits_ then
+    std::uint64_t channel = 0;  // of the client for whom room was found; 0: not so far
+    std::string host = {};      // of that client
   };
 
   awaitable<void> accept(std::shared_ptr<acceptor> self, listener& from);
@@ -108,7 +110,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
 
   awaitable<void> receive(std::shared_ptr<acceptor> self, std::unique_ptr<byte_stream> stream);
   // Shakes hands with a client, over TLS if this side speaks it: then `stream` becomes the encrypted one.
-  awaitable<hello> meet(std::unique_ptr<byte_stream>& stream);
+  awaitable<hello> meet(std::unique_ptr<byte_stream>& stream, visit& its);
   error why_ended(const visit& v, const fuse& limited, const error& why) const;
   // Makes room for another handshake, or for a descriptor.
   void end_oldest_visit();
@@ -117,8 +119,9 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
 
   // Throws failed_precondition for a control lane that shares memory: so a client has one such connection at most.
   static void expect_data_lane(const hello& theirs, byte_stream& stream);
-  // Throws resource_exhausted for a client too many, be they of one address or of all.
-  void expect_room(const hello& theirs, const std::string& peer) const;
+  // Keeps a place for a client. Throws resource_exhausted for one too many, be they of one address or of all; those
+  // count whose handshake is under way.
+  void find_room(const hello& theirs, visit& its) const;
   void admit(const hello& theirs, std::unique_ptr<byte_stream> stream);
   std::unique_ptr<incoming> request(const envelope& e, responder answer, const guest_ref& who);
   std::shared_ptr<void> hold(std::uint64_t bytes, const guest_ref& who);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <vector>
 
 #include <pinion/rpc/acceptor.hpp>
@@ -94,11 +95,12 @@ PINION_DECL awaitable<void> acceptor::receive([[maybe_unused]] std::shared_ptr<a
     visits_.emplace(number, &mine);
     fuse limited(net_, *mine.stream, net_.now() + options_.handshake);
     try {
-      theirs = co_await meet(stream);
+      theirs = co_await meet(stream, mine);
     } catch (...) {  // the client has been told
       met = current_error();
     }
     if (!met) {
+      mine.channel = 0;  // it takes no place
       note(peer, why_ended(mine, limited, *met.failure()));
       co_await detail::see_off(*mine.stream);
     }
@@ -123,16 +125,17 @@ PINION_DECL void acceptor::end_oldest_visit() {
   oldest.stream->close();
 }
 
-PINION_DECL awaitable<hello> acceptor::meet(std::unique_ptr<byte_stream>& stream) {
+PINION_DECL awaitable<hello> acceptor::meet(std::unique_ptr<byte_stream>& stream, visit& its) {
   if (const auto& files = options_.me.shows.tls) {
     auto sealed = std::make_unique<tls_stream>(net_, std::move(stream), files, side::server);
     tls_stream& both = *sealed;
     stream = std::move(sealed);
     co_await both.shake_hands(options_.me.name);
   }
-  const std::function<void(const hello&)> admits = [this, peer = stream->peer(), &at = *stream](const hello& theirs) {
+  its.host = host_of_address(stream->peer());
+  const std::function<void(const hello&)> admits = [this, &its, &at = *stream](const hello& theirs) {
     expect_data_lane(theirs, at);
-    expect_room(theirs, peer);
+    find_room(theirs, its);
   };
   co_return co_await receive_guest(*stream, me_, admits);
 }
@@ -143,15 +146,24 @@ PINION_DECL void acceptor::expect_data_lane(const hello& theirs, byte_stream& st
                 "a client shares memory on its data lane alone, and this is its control lane");
 }
 
-PINION_DECL void acceptor::expect_room(const hello& theirs, const std::string& peer) const {
-  if (clients_.contains(theirs.channel)) return;  // its other lane
-  const std::string host = host_of_address(peer);
-  const auto at = clients_at_.find(host);
-  const bool full = clients_.size() >= options_.clients;
-  if (!full && (at == clients_at_.end() || at->second < (options_.clients + 1) / 2)) return;
-  throw error(errc::resource_exhausted,
-              options_.me.name + " has " + std::to_string(full ? clients_.size() : at->second) + " clients" +
-                  (full ? "" : " from " + host) + ", and takes no more (server_config.limits.clients)");
+PINION_DECL void acceptor::find_room(const hello& theirs, visit& its) const {
+  std::set<std::uint64_t> coming, coming_from_there;  // who will be clients; a client has two connections
+  for (const auto& [number, v] : visits_) {
+    if (v->channel == 0 || clients_.contains(v->channel)) continue;
+    coming.insert(v->channel);
+    if (v->host == its.host) coming_from_there.insert(v->channel);
+  }
+  if (!clients_.contains(theirs.channel) && !coming.contains(theirs.channel)) {
+    const auto at = clients_at_.find(its.host);
+    const std::size_t all = clients_.size() + coming.size(),
+                      there = (at == clients_at_.end() ? 0 : at->second) + coming_from_there.size();
+    const bool full = all >= options_.clients;
+    if (full || there >= (options_.clients + 1) / 2)
+      throw error(errc::resource_exhausted, options_.me.name + " has " + std::to_string(full ? all : there) +
+                                                " clients" + (full ? "" : " from " + its.host) +
+                                                ", and takes no more (server_config.limits.clients)");
+  }
+  its.channel = theirs.channel;
 }
 
 PINION_DECL void acceptor::note(const std::string& peer, const error& why) {
