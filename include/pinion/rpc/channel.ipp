@@ -180,6 +180,9 @@ PINION_DECL awaitable<void> channel::expire([[maybe_unused]] std::shared_ptr<cha
   expiring_ = false;
 }
 
+// g++ 12 takes the frame of a coroutine, where it has inlined Asio's operator new, for one that another function frees.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 PINION_DECL awaitable<void> channel::connect_lanes() {
   hello mine;
   mine.channel = random_number();
@@ -196,6 +199,7 @@ PINION_DECL awaitable<void> channel::connect_lanes() {
     throw error(errc::unavailable, title() + " was restarted between two connections");
   came_up(std::move(data), std::move(control));
 }
+#pragma GCC diagnostic pop
 
 PINION_DECL awaitable<channel::attempt> channel::connect_lane(hello mine) {
   const auto limit = attempt_limit();
