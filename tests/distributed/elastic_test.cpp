@@ -1,6 +1,9 @@
 // Clusters that change while they run: tasks that join and leave, and tasks that come back at other addresses.
 #include <catch2/catch.hpp>
 
+#include <pinion/rpc/channel.hpp>
+#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/tcp_network.hpp>
 #include <pinion/train.hpp>
 
 #include "distributed/real_cluster.hpp"
@@ -107,4 +110,26 @@ TEST_CASE("a task of a job that the cluster does not have joins nothing") {
   session s({.target = stranger.target(), .graph = &mine.g});
   CHECK(refusal([&] { s.run(v.initializer()); }, errc::permission_denied,
                 "has no task /job:stranger/replica:0/task:0") == "");
+}
+
+TEST_CASE("C12: a task that is lied about is found once the liar has left, whatever life he claimed") {
+  const cluster_spec spec = free_addresses({{"ps", 1}, {"worker", 1}});
+  const server worker(spec, {.job = "worker", .config = elastic});
+  const std::uint64_t life = GENERATE(~std::uint64_t{0}, std::uint64_t{1} << 63, rpc::new_incarnation() + (1u << 30));
+  {
+    const auto net = rpc::tcp_network_of_this_process();
+    const auto lies = std::make_shared<rpc::channel>(
+        *net, address_of(worker.target()), "",
+        rpc::channel_options{.me = {name_of("ps", 0), life}, .reached_at = "127.0.0.1:1"});
+    countdown met;
+    lies->connect(net->now() + 20s, [&](const outcome<>&) { met.count_down(); });
+    REQUIRE(met.wait());
+    lies->close(error(errc::cancelled, "the liar leaves"));
+    rpc::settle(*net);
+  }
+  const server ps(spec, {.job = "ps", .config = elastic});
+  counting program(0);
+  session s({.target = worker.target(), .graph = &program.g, .startup_timeout = 20s});
+  s.run(program.count.initializer());
+  CHECK(float(s.run(program.add)) == 1);
 }

@@ -38,7 +38,8 @@ struct channel_options {
   limits allowed{};
   bool shared_memory = true;  // is it used where both ends are on one host, unless TLS is spoken?
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
-  std::string reached_at = {};  // the address of the calling side, if it is an elastic task
+  std::string reached_at = {};    // the address of the calling side, if it is an elastic task
+  std::uint64_t generations = 0;  // from which its own are counted, so that two channels to one peer share none
   std::shared_ptr<slab_account> slabs = std::make_shared<slab_account>();  // counts what the task shows
 };
 
@@ -51,8 +52,9 @@ class channel : public std::enable_shared_from_this<channel> {
       : net_(net), address_(std::move(address)), options_(std::move(options)), peer_(std::move(peer)) {}
 
   std::string address() const;
-  // Notes that the peer is reached at another address from now on; while the channel is up, once it is down.
-  void moved_to(const std::string& address);
+  // Notes that the peer is reached at another address from now on; while the channel is up, once it is down. Where it
+  // is not found there it is looked for at the other one, in turns: whoever says where a peer is may be wrong, or lie.
+  void moved_to(const std::string& address, const std::string& otherwise = {});
   std::string peer() const;
   // A text for messages, such as "/job:ps/replica:0/task:0 at 127.0.0.1:2221".
   std::string title() const;
@@ -107,6 +109,8 @@ class channel : public std::enable_shared_from_this<channel> {
   // Fails waiting callers at their own deadlines, however long an attempt takes.
   awaitable<void> expire(std::shared_ptr<channel> self);
   // Is another attempt useless after this error?
+  // Has the next attempt tried the other address, if there is one. Returns whether there is.
+  bool turn_to_other();
   static bool is_final(const error& e) { return e.code() != errc::unavailable && e.code() != errc::deadline_exceeded; }
   // The pause before the next attempt, after so long a wait.
   duration pause_after(duration waited) const;
@@ -160,7 +164,9 @@ class channel : public std::enable_shared_from_this<channel> {
   std::uint64_t epoch_ = 0;
 
   mutable std::mutex mutex_;
-  std::string peer_, next_address_;  // the latter where the peer has moved while the channel is up
+  std::string peer_;
+  std::string next_address_;   // where the peer has moved while the channel is up
+  std::string other_address_;  // where it may be, too
   std::uint64_t incarnation_ = 0, generation_ = 0, last_observer_ = 0;
   std::shared_ptr<connection> data_, control_;
   std::optional<error> why_down_;

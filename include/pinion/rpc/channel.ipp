@@ -27,8 +27,9 @@ PINION_DECL std::string channel::address() const {
   return address_;
 }
 
-PINION_DECL void channel::moved_to(const std::string& address) {
+PINION_DECL void channel::moved_to(const std::string& address, const std::string& otherwise) {
   std::lock_guard hold(mutex_);
+  other_address_ = otherwise == address ? "" : otherwise;
   next_address_ = data_ && address != address_ ? address : "";
   if (!data_) address_ = address;
 }
@@ -45,7 +46,7 @@ PINION_DECL std::uint64_t channel::incarnation() const {
 
 PINION_DECL std::uint64_t channel::generation() const {
   std::lock_guard hold(mutex_);
-  return generation_;
+  return options_.generations + generation_;
 }
 
 PINION_DECL error channel::why_down() const {
@@ -127,6 +128,7 @@ PINION_DECL awaitable<void> channel::come_up([[maybe_unused]] std::shared_ptr<ch
   pause_ = net_.make_timer();
   begin_attempts();
   const auto began = net_.now();
+  int final_ones = 0;
   while (!waiting_.empty() && !closed_ && !up()) {
     outcome<> connected;
     try {
@@ -136,7 +138,8 @@ PINION_DECL awaitable<void> channel::come_up([[maybe_unused]] std::shared_ptr<ch
     }
     if (connected) break;
     note_failure(*connected.failure());
-    if (is_final(*connected.failure())) fail_waiting(*connected.failure());
+    const bool elsewhere = turn_to_other();
+    if (is_final(*connected.failure()) && (!elsewhere || ++final_ones > 1)) fail_waiting(*connected.failure());
     fail_late();
     if (waiting_.empty() || closed_) break;
     co_await pause_->wait_until(net_.now() + pause_after(net_.now() - began));
@@ -145,6 +148,13 @@ PINION_DECL awaitable<void> channel::come_up([[maybe_unused]] std::shared_ptr<ch
   if (limit_) limit_->cancel();
   if (up())
     for (auto& w : std::exchange(waiting_, {})) w.done({});
+}
+
+PINION_DECL bool channel::turn_to_other() {
+  std::lock_guard hold(mutex_);
+  if (other_address_.empty()) return false;
+  std::swap(address_, other_address_);
+  return true;
 }
 
 PINION_DECL duration channel::pause_after(duration waited) const {
@@ -265,7 +275,8 @@ PINION_DECL time_point channel::attempt_limit() const {
   auto limit = net_.now() + options_.reconnect;
   for (const auto& w : waiting_)
     if (w.until) limit = std::min(limit, *w.until);
-  return limit;
+  std::lock_guard hold(mutex_);
+  return other_address_.empty() ? limit : net_.now() + (limit - net_.now()) / 2;  // the other one is to have a turn
 }
 
 PINION_DECL void channel::came_up(attempt data, attempt control) {

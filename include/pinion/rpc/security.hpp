@@ -19,6 +19,10 @@ std::uint64_t random_number();
 // hosts, and those that begin in the same millisecond differ by a random part.
 std::uint64_t new_incarnation();
 
+// Does a number say that a life begins more than a day from now, by the clock of this host? No clock that somebody
+// looks after is so wrong; who says so wants to be taken for the latest life for ever.
+bool is_of_the_future(std::uint64_t incarnation);
+
 // Returns random bytes that are used once.
 std::string nonce();
 

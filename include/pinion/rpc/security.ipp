@@ -24,11 +24,22 @@ PINION_DECL std::uint64_t random_number() {
   return n;
 }
 
+namespace detail {
+inline constexpr int random_bits_of_incarnation = 22;  // the rest holds the milliseconds of 139 years
+
+inline std::uint64_t milliseconds_of(std::chrono::system_clock::duration since_epoch) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count());
+}
+}  // namespace detail
+
 PINION_DECL std::uint64_t new_incarnation() {
-  constexpr int random_bits = 22;  // the rest holds the milliseconds of 139 years
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  const auto ms = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
-  return ms << random_bits | random_number() >> (64 - random_bits) | 1;
+  const std::uint64_t ms = detail::milliseconds_of(std::chrono::system_clock::now().time_since_epoch());
+  return ms << detail::random_bits_of_incarnation | random_number() >> (64 - detail::random_bits_of_incarnation) | 1;
+}
+
+PINION_DECL bool is_of_the_future(std::uint64_t incarnation) {
+  const auto tomorrow = std::chrono::system_clock::now().time_since_epoch() + std::chrono::hours(24);
+  return incarnation >> detail::random_bits_of_incarnation > detail::milliseconds_of(tomorrow);
 }
 
 PINION_DECL std::string nonce() {

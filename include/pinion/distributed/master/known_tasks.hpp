@@ -59,6 +59,8 @@ class known_tasks {
   static device_spec task_part(const device_spec& s);
   bool passes_filters(const std::string& task) const;
   bool knows(const std::string& task) const;
+  // Forgets tasks that have left the cluster, where they are many.
+  void forget_gone();
   // Connects with all of them at once.
   void meet(const std::vector<std::string>& tasks, patience until);
   std::string views_of_missing(const std::vector<std::string>& tasks) const;

@@ -43,7 +43,9 @@ PINION_DECL std::vector<device_info> known_tasks::with_libraries(std::vector<dev
 PINION_DECL std::uint64_t known_tasks::incarnation_of(const std::string& task) const {
   if (task == s_.name) return s_.incarnation;
   std::lock_guard hold(mutex_);
-  return known_.at(task).incarnation;
+  const auto at = known_.find(task);
+  if (at == known_.end()) throw error(errc::aborted, task + " has left the cluster; open a new session").in_task(task);
+  return at->second.incarnation;
 }
 
 PINION_DECL std::vector<std::string> known_tasks::asked_for(graph_view g, const std::vector<node_id>& nodes) const {
@@ -92,6 +94,16 @@ PINION_DECL void known_tasks::learn(const std::vector<std::string>& tasks, patie
     std::lock_guard hold(mutex_);
     known_.emplace(task, std::move(found));
   }
+  forget_gone();
+}
+
+PINION_DECL void known_tasks::forget_gone() {
+  constexpr std::size_t most_gone = 64;  // whom steps of the session may still name
+  const auto names = s_.peers.names();
+  std::lock_guard hold(mutex_);
+  if (known_.size() <= names.size() + most_gone) return;
+  const std::set<std::string> there(names.begin(), names.end());
+  std::erase_if(known_, [&](const auto& known) { return !there.contains(known.first); });
 }
 
 PINION_DECL void known_tasks::meet(const std::vector<std::string>& tasks, patience until) {

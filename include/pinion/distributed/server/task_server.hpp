@@ -14,6 +14,8 @@
 #include <utility>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/few_lines.hpp>
+#include <pinion/base/log.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/distributed/master/master.hpp>
 #include <pinion/distributed/server/burdens.hpp>
@@ -289,6 +291,9 @@ class task_server {
   // has gone. Same thread.
   static constexpr int sweeps_to_free = 4;
   int let_go_ = 0;
+  // Claims of tasks to be elsewhere. Same thread.
+  few_lines disbelieved_{{.before = "does not believe "},
+                         [task = me_.name](const std::string& line) { write_log(log_level::warning, task, line); }};
 
   countdown asked_;
   std::atomic<bool> asked_once_{false}, drains_{false};

@@ -346,10 +346,8 @@ PINION_DECL task_server::opened task_server::close(const delivery& d) {
 }
 
 PINION_DECL void task_server::learn_of(const rpc::guest& who) {
-  if (peers_.learn(who.name, who.reached_at, who.incarnation)) return;
-  write_log(log_level::warning, who.name,
-            "says that it is reached at " + who.reached_at + ", and is not believed by " + me_.name +
-                ": another that began later, by the clocks of their hosts, is at " + peers_.address(who.name));
+  const std::string why = peers_.learn(who.name, {who.reached_at, who.incarnation}, who.channel);
+  if (!why.empty()) disbelieved_.add(who.address, why, why, net_->now());
 }
 
 PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) {
@@ -360,6 +358,7 @@ PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) 
   worker_.forget_owner(who->channel, lost);
   if (const auto theirs = sessions_of_.extract(who->channel))
     for (const auto handle : theirs.mapped()) let_go(master_->close(handle, lost));
+  peers_.unlearn(who->name, who->channel);
   if (who->name.empty() || door_->serves(who->name)) return;
   worker_.tell_lost(who->name, why);
   peers_.forget(who->name);
@@ -429,6 +428,7 @@ PINION_DECL rpc::awaitable<void> task_server::sweep(task_server* self, std::shar
   for (int n = 1; co_await timer->wait_until(self->net_->now() + std::chrono::seconds(1)); ++n) {
     if (*stopped) co_return;  // self may be gone
     self->master_->say_long_runs();
+    self->disbelieved_.tell_rest(self->net_->now());
     if (self->exchange_.sweep()) self->let_go_ = std::max(self->let_go_, 1);
     if (n % 10 != 0) continue;
     self->builders_.add(0, [graphs_too = self->let_go_ > 0] { give_spare_memory_back(graphs_too); });

@@ -4,6 +4,8 @@
 // each of its connections where it is reached. By that it is found, too, where it came back elsewhere.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,6 +21,12 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
+// Where a task says that it is reached, and in which life.
+struct claim {
+  std::string address;
+  std::uint64_t incarnation = 0;
+};
+
 // The channels from one task to the others, made when they are first needed and kept until close(). Owned by a server.
 // Thread-safe.
 class peers {
@@ -29,11 +37,16 @@ class peers {
   bool knows(std::string_view task) const;
   std::string address(std::string_view task) const;
   std::shared_ptr<rpc::channel> way_to(std::string_view task);
-  // Notes that a task is reached at an address, as this life of it says itself. A channel to it that is up stays where
-  // it is until it goes down. Ignored for a task of a job that the cluster does not have, and for more than
-  // `most_joined` new ones. Returns false, and ignores it, where a later life of the task has come before.
-  bool learn(const std::string& task, const std::string& address, std::uint64_t incarnation);
+  // Notes that a task is reached at an address, as this life of it says itself on one of its channels. Of several that
+  // say so the latest life is believed. A channel to the task that is up stays where it is until it goes down; a task
+  // of the spec is looked for there, too, where it is not found at that address. Ignored for a task of a job that the
+  // cluster does not have, and for more than `most_joined` new ones. Returns a sentence that says why it is not
+  // believed; "": it is.
+  std::string learn(const std::string& task, const claim& what, std::uint64_t channel);
+  // Forgets what was said on a channel that is gone: another that says to be the task is believed then.
+  void unlearn(const std::string& task, std::uint64_t channel);
   // Forgets a task that has joined and is gone; it says where it is when it comes again. Those of the spec are kept.
+  // The channel to it stays for a while, for those who use it.
   void forget(const std::string& task);
   // A task as this one knows it. One that was not needed so far is joining.
   rpc::task_view view_of(std::string_view task) const;
@@ -45,18 +58,31 @@ class peers {
 
  private:
   static constexpr std::size_t most_joined = 10'000;
+  static constexpr std::size_t most_forgotten = 64;  // channels to tasks that are forgotten
+  // Where a task is looked for: at the second address if it is not found at the first.
+  struct place {
+    std::string address, other = {};
+    std::string spec = {};  // its address in the cluster's spec, if it is there
+  };
   static bool is_before(const std::string& a, const std::string& b);
-  // Requires: the lock is held. Throws not_found.
-  const std::string& find(std::string_view task) const;
+  // Requires, for these: the lock is held. Throws not_found.
+  const place& find(std::string_view task) const;
+  // Adds a task that is not known, if it may join.
+  bool join(const std::string& task);
+  // Has the task looked for where its latest life says, and where it is in the spec; there first, if nobody says more.
+  void move(const std::string& task);
+  void close_forgotten();
 
   rpc::network& net_;
   const rpc::channel_options options_;
   mutable std::mutex mutex_;
   std::vector<std::string> names_;
-  std::map<std::string, std::string, std::less<>> addresses_;
-  std::set<std::string, std::less<>> joined_;   // those of the names that are not in the spec
-  std::map<std::string, std::uint64_t> lives_;  // the latest incarnations that have said where they are
+  std::map<std::string, place, std::less<>> places_;
+  std::set<std::string, std::less<>> joined_;                     // those of the names that are not in the spec
+  std::map<std::string, std::map<std::uint64_t, claim>> claims_;  // by the task, and the channel that each came by
   std::map<std::string, std::shared_ptr<rpc::channel>, std::less<>> ways_;
+  std::deque<std::string> forgotten_;  // those to which there was a way, the last one at the end
+  std::uint64_t made_ = 0;             // ways so far
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -6,6 +6,7 @@
 
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/wire/task_name.hpp>
+#include <pinion/rpc/security.hpp>
 #include <pinion/spec/device_spec.hpp>
 #include <pinion/spec/names.hpp>
 
@@ -16,7 +17,7 @@ PINION_DECL peers::peers(rpc::network& net, const cluster_spec& cluster, rpc::ch
   for (const auto& job : cluster.jobs())
     for (int task : cluster.task_indices(job)) {
       names_.push_back(task_name(job, task));
-      addresses_.emplace(names_.back(), cluster.address(job, task));
+      places_.emplace(names_.back(), place{.address = cluster.address(job, task), .spec = cluster.address(job, task)});
     }
 }
 
@@ -27,24 +28,29 @@ PINION_DECL std::vector<std::string> peers::names() const {
 
 PINION_DECL bool peers::knows(std::string_view task) const {
   std::lock_guard hold(mutex_);
-  return addresses_.find(task) != addresses_.end();
+  return places_.find(task) != places_.end();
 }
 
-PINION_DECL const std::string& peers::find(std::string_view task) const {
-  const auto at = addresses_.find(task);
-  if (at == addresses_.end()) throw error(errc::not_found, "the cluster has no task " + std::string(task));
+PINION_DECL const peers::place& peers::find(std::string_view task) const {
+  const auto at = places_.find(task);
+  if (at == places_.end()) throw error(errc::not_found, "the cluster has no task " + std::string(task));
   return at->second;
 }
 
 PINION_DECL std::string peers::address(std::string_view task) const {
   std::lock_guard hold(mutex_);
-  return find(task);
+  return find(task).address;
 }
 
 PINION_DECL std::shared_ptr<rpc::channel> peers::way_to(std::string_view task) {
   std::lock_guard hold(mutex_);
   if (const auto known = ways_.find(task); known != ways_.end()) return known->second;  // of one that is forgotten, too
-  return ways_[std::string(task)] = std::make_shared<rpc::channel>(net_, find(task), std::string(task), options_);
+  const place& at = find(task);
+  rpc::channel_options options = options_;
+  options.generations = ++made_ << 32;
+  auto way = std::make_shared<rpc::channel>(net_, at.address, std::string(task), std::move(options));
+  way->moved_to(at.address, at.other);
+  return ways_[std::string(task)] = std::move(way);
 }
 
 PINION_DECL bool peers::is_before(const std::string& a, const std::string& b) {
@@ -52,31 +58,77 @@ PINION_DECL bool peers::is_before(const std::string& a, const std::string& b) {
   return x.job() != y.job() ? natural_less(x.job(), y.job()) : x.task() < y.task();
 }
 
-PINION_DECL bool peers::learn(const std::string& task, const std::string& address, std::uint64_t incarnation) {
-  const auto read = outcome_of([&] { return parse_device(task); });  // a peer may call itself anything
-  const device_spec place = read ? read.value() : device_spec();
-  if (place.task() < 0 || task != task_name(place.job(), place.task())) return true;
+PINION_DECL std::string peers::learn(const std::string& task, const claim& what, std::uint64_t channel) {
+  const std::string disbelief = task + " says that it is reached at " + what.address + ", and is not believed: ";
+  if (rpc::is_of_the_future(what.incarnation))
+    return disbelief + "it says, too, that it begins more than a day from now, by the clock of this host";
   std::lock_guard hold(mutex_);
-  const auto is_of_its_job = [&](const std::string& other) { return parse_device(other).job() == place.job(); };
-  if (addresses_.find(task) == addresses_.end()) {
-    if (joined_.size() >= most_joined || std::none_of(names_.begin(), names_.end(), is_of_its_job)) return true;
-    names_.insert(std::upper_bound(names_.begin(), names_.end(), task, is_before), task);
-    joined_.insert(task);
-  }
-  std::uint64_t& latest = lives_[task];
-  if (incarnation < latest) return false;
-  latest = incarnation;
-  addresses_[task] = address;
-  if (const auto way = ways_.find(task); way != ways_.end()) way->second->moved_to(address);
+  if (places_.find(task) == places_.end() && !join(task)) return "";
+  auto& all = claims_[task];
+  all[channel] = what;
+  move(task);
+  for (const auto& [other, said] : all)
+    if (said.incarnation > what.incarnation)
+      return disbelief + "another that began later, by the clocks of their hosts, is at " + said.address;
+  return "";
+}
+
+PINION_DECL bool peers::join(const std::string& task) {
+  const auto read = outcome_of([&] { return parse_device(task); });  // a peer may call itself anything
+  const device_spec who = read ? read.value() : device_spec();
+  if (who.task() < 0 || task != task_name(who.job(), who.task())) return false;
+  const auto is_of_its_job = [&](const std::string& other) { return parse_device(other).job() == who.job(); };
+  if (joined_.size() >= most_joined || std::none_of(names_.begin(), names_.end(), is_of_its_job)) return false;
+  names_.insert(std::upper_bound(names_.begin(), names_.end(), task, is_before), task);
+  joined_.insert(task);
+  places_.emplace(task, place{});
+  std::erase(forgotten_, task);
   return true;
+}
+
+PINION_DECL void peers::move(const std::string& task) {
+  place& at = places_.at(task);
+  const auto& all = claims_[task];
+  const auto latest = std::max_element(
+      all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second.incarnation < b.second.incarnation; });
+  if (latest != all.end())
+    at.address = latest->second.address, at.other = at.spec;
+  else if (!at.spec.empty() && at.address != at.spec)
+    at.other = std::exchange(at.address, at.spec);
+  if (const auto way = ways_.find(task); way != ways_.end()) way->second->moved_to(at.address, at.other);
+}
+
+PINION_DECL void peers::unlearn(const std::string& task, std::uint64_t channel) {
+  std::lock_guard hold(mutex_);
+  const auto all = claims_.find(task);
+  if (all == claims_.end() || all->second.erase(channel) == 0) return;
+  move(task);
+  if (all->second.empty()) claims_.erase(all);
 }
 
 PINION_DECL void peers::forget(const std::string& task) {
   std::lock_guard hold(mutex_);
+  claims_.erase(task);
   if (joined_.erase(task) == 0) return;
-  addresses_.erase(task);
-  lives_.erase(task);
+  places_.erase(task);
   std::erase(names_, task);
+  if (ways_.find(task) != ways_.end()) forgotten_.push_back(task);
+  close_forgotten();
+}
+
+PINION_DECL void peers::close_forgotten() {
+  for (std::size_t left = forgotten_.size(); left > 0 && forgotten_.size() > most_forgotten; --left) {
+    std::string oldest = std::move(forgotten_.front());
+    forgotten_.pop_front();
+    const auto way = ways_.find(oldest);
+    if (way == ways_.end()) continue;
+    if (way->second->up()) {  // somebody uses it
+      forgotten_.push_back(std::move(oldest));
+      continue;
+    }
+    way->second->close(error(errc::unavailable, oldest + " has left the cluster"));
+    ways_.erase(way);
+  }
 }
 
 PINION_DECL rpc::task_view peers::view_of(std::string_view task) const {
@@ -103,7 +155,7 @@ PINION_DECL std::vector<peer_report> peers::report(std::string_view but) const {
     if (name == but) continue;
     const auto way = ways_.find(name);
     rpc::task_view view = way == ways_.end() ? rpc::task_view{} : way->second->view();
-    peer_report& p = all.emplace_back(peer_report{.name = name, .address = find(name)});
+    peer_report& p = all.emplace_back(peer_report{.name = name, .address = find(name).address});
     p.state = to_string(view.state);
     if (view.silence) p.silence = std::chrono::duration<double>(*view.silence).count();
     p.why = std::move(view.reason);

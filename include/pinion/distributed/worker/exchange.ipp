@@ -181,8 +181,10 @@ PINION_DECL time_point exchange::sends_since(const std::string& peer) const {
 PINION_DECL std::shared_ptr<rpc::channel> exchange::way_to(std::string_view task) {
   auto way = peers_.way_to(task);
   std::lock_guard hold(mutex_);
-  if (watched_.contains(task)) return way;
-  watched_.emplace(task);
+  const auto known = watched_.find(task);
+  if (known != watched_.end() && known->second.lock() == way) return way;
+  std::erase_if(watched_, [](const auto& w) { return w.second.expired(); });  // of tasks that have left
+  watched_[std::string(task)] = way;
   way->observe([this, task = std::string(task)](const error& why) { lost(task, why); });
   return way;
 }
@@ -308,8 +310,8 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::credited(const rpc::envelop
   return rpc::receive<return_credit>(e, [this, from](return_credit&& c) {
     expect_of_cluster(*from);
     std::lock_guard hold(mutex_);
-    auto& on_the_way = in_flight_[from->name];
-    on_the_way -= std::min(on_the_way, c.bytes);
+    const auto found = in_flight_.find(from->name);
+    if (found != in_flight_.end()) found->second -= std::min(found->second, c.bytes);
   });
 }
 
@@ -451,7 +453,7 @@ PINION_DECL void exchange::lost(const std::string& task, const error& why) {
   std::vector<std::function<void(const error&)>> concerned;
   {
     std::lock_guard hold(mutex_);
-    in_flight_[task] = 0;
+    in_flight_.erase(task);
     offers_.forget_task(task);
     concerned = runs_with(task, [](const entry&) { return true; });
   }
