@@ -27,23 +27,26 @@ bool may_be_lent(dtype type) {
   return is_floating(type) || type == dtype::uint8;
 }
 
-// Memory that one address only reads, and another writes: to the writer it is bytes of a value of some dtype.
+// Memory that one address only reads, and another writes: to the writer it is bytes of a value of some dtype. Nobody
+// can read far behind it.
 class two_views {
  public:
-  two_views(const any_tensor& value) : type_(value.dtype()), bytes_(std::max<std::size_t>(value.bytes(), 1)) {
+  explicit two_views(const any_tensor& value)
+      : type_(value.dtype()), bytes_(value.bytes()), whole_((bytes_ + page - 1) / page * page) {
     const int file = ::memfd_create("changing", MFD_CLOEXEC);
-    REQUIRE(::ftruncate(file, static_cast<off_t>(bytes_)) == 0);
-    there_ = static_cast<std::byte*>(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
-    here_ = static_cast<std::byte*>(::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file, 0));
+    REQUIRE(::ftruncate(file, static_cast<off_t>(whole_)) == 0);
+    there_ = map(nullptr, whole_, PROT_READ | PROT_WRITE, MAP_SHARED, file);
+    here_ = map(nullptr, whole_ + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    map(here_, whole_, PROT_READ, MAP_SHARED | MAP_FIXED, file);
     ::close(file);
-    std::memcpy(there_, value.raw(), value.bytes());
+    std::memcpy(there_ + offset(), value.raw(), bytes_);
   }
   two_views(const two_views&) = delete;
   ~two_views() {
-    ::munmap(there_, bytes_);
-    ::munmap(here_, bytes_);
+    ::munmap(there_, whole_);
+    ::munmap(here_, whole_ + page);
   }
-  std::byte* data() const { return here_; }
+  std::byte* data() const { return here_ + offset(); }
   // Changes an element, or leaves it.
   void change(std::mt19937& dice) {
     if (type_ == dtype::uint8) return store(dice(), static_cast<std::uint8_t>(dice()));
@@ -60,12 +63,21 @@ class two_views {
  private:
   template <class T>
   void store(std::size_t at, T value) {
-    if (bytes_ < sizeof value) return;
-    std::atomic_ref(reinterpret_cast<T*>(there_)[at % (bytes_ / sizeof value)]).store(value, std::memory_order_relaxed);
+    T* const first = reinterpret_cast<T*>(there_ + offset());
+    std::atomic_ref(first[at % (bytes_ / sizeof value)]).store(value, std::memory_order_relaxed);
   }
 
+  static std::byte* map(void* at, std::size_t bytes, int access, int how, int file) {
+    void* const found = ::mmap(at, bytes, access, how, file, 0);
+    REQUIRE(found != MAP_FAILED);
+    return static_cast<std::byte*>(found);
+  }
+  // Values are aligned to 64 bytes.
+  std::size_t offset() const { return (whole_ - bytes_) / 64 * 64; }
+
+  static inline const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const dtype type_;
-  const std::size_t bytes_;
+  const std::size_t bytes_, whole_;
   std::byte *there_ = nullptr, *here_ = nullptr;
 };
 

@@ -51,8 +51,8 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
             "rpc/tls_stream.ipp: detail::tls_bio_method",             // OpenSSL's way to the bytes of streams
             "runtime/backend.ipp: detail::entered_scheme",            // the way to sessions of other tasks
             "runtime/running_steps.ipp: thread_count",                // numbers of threads that ran a step
-            "tensor/buffer.ipp: detail::lent_buffers",                // the home of buffers in lent memory
             "tensor/buffer.ipp: shared",                              // the heap of the host
+            "tensor/lent.ipp: lent_buffers",                          // the home of buffers in lent memory
             "train/summary/event_file_writer.ipp: event_file_names",  // numbers in names of files
         });
 }

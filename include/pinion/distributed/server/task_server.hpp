@@ -269,7 +269,9 @@ class task_server {
   std::unique_ptr<rpc::listener> listener_;
   const std::string address_;
   const server_threads threads_;
-  const std::shared_ptr<rpc::slab_account> slabs_;  // of the processes of this host that share memory with the task
+  const server_limits limits_;
+  // Counts what processes of this host show the task.
+  const std::shared_ptr<rpc::slab_account> slabs_ = std::make_shared<rpc::slab_account>(slab_limits_of(limits_));
   runtime::task task_;
   kept_variables kept_;
   peers peers_;
@@ -277,7 +279,6 @@ class task_server {
   worker worker_;
   const bool elastic_;
   const std::chrono::milliseconds grace_, stop_timeout_;
-  const server_limits limits_;
   burdens burdens_;
   builders builders_;   // joined before the members above go, which their work uses
   thread_pool alarms_;  // joined before the members above go
