@@ -65,3 +65,17 @@ TEST_CASE("what is kept of a value that another process has lent is a copy, and 
   CHECK(pn::kept(kept).raw() == kept.raw());
   CHECK(lent.memory.use_count() == 1);
 }
+
+TEST_CASE("C13: a queue keeps a copy of what another process has lent, also while it has no room") {
+  own_graph f;
+  const auto x = pn::placeholder<float>({lent_value::count}, "x");
+  pn::fifo_queue<float> q({.capacity = 10, .shapes = {{lent_value::count}}, .name = "q"});
+  const auto put = q.enqueue(x);
+  const auto get = q.dequeue();
+  pn::session sess;
+  const lent_value lent;
+  sess.run(pn::run_request{.feeds = {{x, lent.value()}}, .targets = {put}});
+  CHECK(lent.memory.use_count() == 1);
+  lent.elements[5] = 7;
+  CHECK(sess.run(get) == pn::tensor<float>({lent_value::count}, std::vector<float>(lent_value::count, 3.0f)));
+}

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <pinion/opkit/kernel.hpp>
+#include <pinion/tensor/lent.hpp>
 
 namespace pinion { inline namespace v0 { namespace state {
 
@@ -18,6 +19,9 @@ namespace pinion { inline namespace v0 { namespace state {
 struct contribution {
   any_tensor dense, indices, rows;
   bool is_sparse() const { return !indices.empty(); }
+  contribution kept() && {
+    return {pinion::kept(std::move(dense)), pinion::kept(std::move(indices)), pinion::kept(std::move(rows))};
+  }
 };
 
 // Owned by the task's resource manager and by the kernels that use it. Thread-safe. A contribution is kept under its
@@ -27,8 +31,9 @@ class accumulator final : public resource {
   explicit accumulator(std::string name) : name_(std::move(name)) {}
   const std::string& name() const { return name_; }
 
-  // Keeps a contribution. It replaces an earlier one with the same step and ticket.
+  // Keeps a contribution, in memory of this process. It replaces an earlier one with the same step and ticket.
   void add(std::int64_t step, std::int64_t ticket, contribution given) {
+    given = std::move(given).kept();
     std::lock_guard hold(mutex_);
     if (step < next_) return;
     kept_[{step, ticket}] = std::move(given);

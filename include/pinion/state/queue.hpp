@@ -23,6 +23,7 @@
 #include <pinion/state/find.hpp>
 #include <pinion/state/queue_components.hpp>
 #include <pinion/state/queue_store.hpp>
+#include <pinion/tensor/lent.hpp>
 
 namespace pinion { inline namespace v0 { namespace state {
 
@@ -56,10 +57,12 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
   std::int64_t min_after_dequeue() const { return least_; }
   const queue_components& components() const { return components_; }
 
-  // Puts elements one by one, as room appears. `done` gets cancelled where the queue is closed, or the step is
-  // cancelled.
+  // Puts elements one by one, as room appears, in memory of this process. `done` gets cancelled where the queue is
+  // closed, or the step is cancelled.
   void put(std::vector<queue_element> elements, cancellation* stop, put_done done) {
     if (elements.empty()) return done({});
+    for (queue_element& e : elements)
+      for (any_tensor& component : e) component = kept(std::move(component));
     auto a = std::make_shared<attempt>(attempt::what::put, stop);
     a->elements = std::move(elements);
     a->done = [done = std::move(done)](attempt& self) { done(self.how); };
