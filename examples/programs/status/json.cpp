@@ -53,7 +53,9 @@ json of(const pinion::backlog_report& b) {
   return {{"clients", b.clients},
           {"bytes_waiting", b.bytes_waiting},
           {"bytes_received", b.bytes_received},
-          {"values_offered", b.values_offered}};
+          {"values_offered", b.values_offered},
+          {"values_early", b.values_early},
+          {"graphs_kept", b.graphs_kept}};
 }
 json of(const pinion::shared_memory_report& s) {
   return {{"connections", s.connections}, {"slabs", s.slabs}, {"slab_bytes", s.slab_bytes}};

@@ -95,6 +95,8 @@ struct backlog_report {
   std::uint64_t bytes_waiting = 0;   // of answers that clients have not yet taken
   std::uint64_t bytes_received = 0;  // of requests that are not worked off
   std::uint64_t values_offered = 0;  // values that wait until other tasks pull them
+  std::uint64_t values_early = 0;    // values for runs that have not begun
+  std::uint64_t graphs_kept = 0;     // graphs that stay for those who send them again
 };
 
 // The memory of other processes of the host that the task has mapped: that of connections, each of which takes a

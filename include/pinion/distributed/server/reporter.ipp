@@ -43,6 +43,8 @@ PINION_DECL task_report reporter::report(const backlog_report& waiting) const {
                   .traffic = counts_of(from_.traffic),
                   .limits = from_.limits};
   all.backlog.values_offered = from_.values.offered();
+  all.backlog.values_early = from_.values.early();
+  all.backlog.graphs_kept = from_.worker.graphs().count();
   take_inventory(from_.task, all);
   shorten(all);
   return all;

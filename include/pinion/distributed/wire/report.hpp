@@ -46,7 +46,7 @@ void serialize(A& a, pool_report& p) {
 }
 template <class A>
 void serialize(A& a, backlog_report& b) {
-  a(b.clients, b.bytes_waiting, b.bytes_received, b.values_offered);
+  a(b.clients, b.bytes_waiting, b.bytes_received, b.values_offered, b.values_early, b.graphs_kept);
 }
 template <class A>
 void serialize(A& a, shared_memory_report& s) {

@@ -38,6 +38,8 @@ class early_values {
   static std::string name_in(const std::string& sender) { return sender.substr(0, sender.find(' ')); }
 
   share of(const std::string& sender) const;
+  // The values that wait, of all senders.
+  std::size_t count() const;
   // Why another value of so many bytes may not wait; nothing: it may. Throws that if the sender has spoilt as many runs
   // as it may.
   std::optional<error> refusal(const std::string& sender, std::uint64_t bytes) const;

@@ -26,6 +26,12 @@ PINION_DECL early_values::share early_values::of(const std::string& sender) cons
   return at == all_.end() ? share() : at->second;
 }
 
+PINION_DECL std::size_t early_values::count() const {
+  std::size_t all = 0;
+  for (const auto& [sender, has] : all_) all += has.values;
+  return all;
+}
+
 PINION_DECL std::optional<error> early_values::refusal(const std::string& sender, std::uint64_t bytes) const {
   const share has = of(sender);
   if (has.values < most_ && has.bytes + bytes <= most_bytes_ / 4 && fits_all(bytes)) return std::nullopt;

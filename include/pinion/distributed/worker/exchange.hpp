@@ -95,6 +95,11 @@ class exchange final : public value_carrier {
 
   // Returns the number of values that wait here to be pulled.
   std::size_t offered() const;
+  // Returns the number of values that wait here for runs that have not begun.
+  std::size_t early() const {
+    std::lock_guard hold(mutex_);
+    return early_.count();
+  }
 
   // Takes note of a client, by whose channel values may come.
   void came(const rpc::guest_ref& who);

@@ -44,6 +44,7 @@ class worker {
   const std::shared_ptr<recent_failures>& failures() const { return failures_; }
   // The graphs that its task was sent: by masters, and by the clients of its own master.
   kept_graphs& graphs() { return graphs_; }
+  const kept_graphs& graphs() const { return graphs_; }
 
   // Connects with the peers of a step, then compiles it. `memory` is what the message takes, as estimated. Like run(),
   // it fails with permission_denied if the session is not the party's.
