@@ -197,7 +197,7 @@ PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std:
                                  any_tensor value) {
   const auto way = way_to(to_task);
   if (!way->up()) return fail(run, way->why_down());
-  const std::uint64_t bytes = value.empty() ? 0 : value.bytes();
+  const std::uint64_t bytes = weight_of(value);
   bool push = false, kept = false;
   {
     std::lock_guard hold(mutex_);
@@ -270,17 +270,16 @@ PINION_DECL error exchange::too_much_offered(std::string_view to_task) const {
 }
 
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope& e, const rpc::guest_ref& from) {
-  constexpr std::uint64_t least = std::uint64_t{256} << 20, least_of_text = std::uint64_t{64} << 20;
+  constexpr std::uint64_t least = std::uint64_t{256} << 20;
   const auto of_peer = account_of(from);
   push_of<value_outline> outline;
   rpc::reader in(e.control, e.payload);
   in(outline);
   detail::expect_short(outline.key);
-  const std::uint64_t bytes = outline.value.bytes(), most = 16 * options_.credit;
-  const bool text = outline.value.there && outline.value.dtype == dtype::string;
-  if (of_peer->held() + bytes > std::max(most, text ? least_of_text : least))
+  const std::uint64_t bytes = weight_of(outline.value, in), most = 16 * options_.credit;
+  if (of_peer->held() + bytes > std::max(most, least))
     throw error(errc::resource_exhausted, from->name + " pushed more than its credit");
-  const auto meet = meeting(outline.run, outline.key, &outline.value, e.control.size() + bytes, from);
+  const auto meet = meeting(outline.run, outline.key, &outline.value, e.control.size() + outline.value.bytes(), from);
   of_peer->hold(bytes);
   std::shared_ptr<void> credit(nullptr, [of_peer, bytes](void*) { of_peer->release(bytes); });
   if (!meet) return nullptr;  // its bytes are passed over
