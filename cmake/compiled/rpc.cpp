@@ -8,6 +8,7 @@
 #include <pinion/rpc/channel.ipp>
 #include <pinion/rpc/connection.ipp>
 #include <pinion/rpc/connection_backlog.ipp>
+#include <pinion/rpc/connection_end.ipp>
 #include <pinion/rpc/credentials.ipp>
 #include <pinion/rpc/digest.ipp>
 #include <pinion/rpc/failure.ipp>

@@ -10,6 +10,7 @@
 #include <pinion/distributed/server/kept_variables.ipp>
 #include <pinion/distributed/server/local_cluster.ipp>
 #include <pinion/distributed/server/reporter.ipp>
+#include <pinion/distributed/server/run_requests.ipp>
 #include <pinion/distributed/server/server.ipp>
 #include <pinion/distributed/server/spare_memory.ipp>
 #include <pinion/distributed/server/task_server.ipp>
@@ -20,6 +21,7 @@
 #include <pinion/distributed/worker/credit_account.ipp>
 #include <pinion/distributed/worker/early_values.ipp>
 #include <pinion/distributed/worker/exchange.ipp>
+#include <pinion/distributed/worker/exchange_early.ipp>
 #include <pinion/distributed/worker/kept_graphs.ipp>
 #include <pinion/distributed/worker/kept_steps.ipp>
 #include <pinion/distributed/worker/offers.ipp>

@@ -458,7 +458,7 @@ TEST_CASE("V7: a value that is pulled is of the type that is awaited") {
 }
 
 TEST_CASE("V7: long strings come whole, pushed or pulled, and fail the run where they cannot be read") {
-  const std::uint64_t credit = GENERATE(0u, 1000u);
+  const std::uint64_t credit = GENERATE(0u, 1u << 20);
   market m(credit);
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   const std::string text(2 * long_control, 'x');
@@ -478,6 +478,50 @@ TEST_CASE("V7: long strings come whole, pushed or pulled, and fail the run where
   m.world.run_for(1s);
   CHECK(m.got == texts{std::string(to_string(errc::data_loss))});
   CHECK(m.a->values.way_to(worker_task(0))->up());
+}
+
+TEST_CASE("V2: texts take credit by their letters, and give it back") {
+  market m(1000);
+  const auto from = m.begin(*m.a), to = m.begin(*m.b);
+  const any_tensor half = tensor<std::string>::of({std::string(400, 'x'), ""}).untyped();  // 464 bytes
+  for (int i = 1; i <= 3; ++i) from->send(m.key(i), handed_over{half});
+  CHECK(m.a->values.offered() == 1);
+  int got = 0;
+  for (int i = 1; i <= 3; ++i) to->receive(m.key(i), [&](const outcome<handed_over>& value) { got += value.ok(); });
+  m.world.run_for(1s);
+  CHECK(got == 3);
+  for (int i = 4; i <= 5; ++i) from->send(m.key(i), handed_over{half});
+  CHECK(m.a->values.offered() == 0);
+}
+
+TEST_CASE("V8: texts that wait for another task count by their letters") {
+  market m(0, {}, {.offered = 10'000});
+  const auto from = m.begin(*m.a);
+  const any_tensor text = tensor<std::string>::of({std::string(6000, 'x')}).untyped();
+  from->send(m.key(1), handed_over{text});
+  CHECK(m.failures.empty());
+  from->send(m.key(2), handed_over{text});
+  CHECK(m.failures == texts{"resource_exhausted in " + ps_task(0)});
+}
+
+TEST_CASE("V10: texts of more bytes than a message has fail their run, pushed or pulled, and no other") {
+  const std::uint64_t credit = GENERATE(std::uint64_t{0}, std::uint64_t{1} << 30);
+  market m(credit);
+  const auto from = m.begin(*m.a), to = m.begin(*m.b);
+  tensor<std::string> large({2});
+  for (std::string& one : large.span()) one.resize(limits{}.control / 2);
+  error why(errc::internal, "nothing was refused");
+  to->receive(m.key(1), [&](const outcome<handed_over>& got) { why = got ? why : *got.failure(); });
+  const auto sent = pinion::outcome_of([&] { from->send(m.key(1), handed_over{large.untyped()}); });
+  m.world.run_for(1s);
+  if (!sent) why = *sent.failure();
+  CHECK(why.code() == errc::resource_exhausted);
+  CHECK_THAT(why.sentence(), Catch::Contains("268435456 bytes of control"));
+  CHECK(m.a->values.way_to(worker_task(0))->up());
+  m.receive(*to, 2);
+  from->send(m.key(2), m.value(2, 40));
+  m.world.run_for(1s);
+  CHECK(m.got == texts{"2=2"});
 }
 
 TEST_CASE("S4: a value that waits to be pulled is given to the task that it is for, and to no other") {

@@ -120,6 +120,7 @@ TEST_CASE("a ps that is killed and started again costs no step of the last check
     if (kills == 0 && std::int64_t(s.run(me.step)) >= 20) {
       ++kills;
       ps->signal(SIGKILL);
+      ps->result();  // its port is free
       ps = std::make_unique<task_process>(spec, "ps", 0, task_options{.heartbeat = 200ms});
     }
   }});

@@ -131,6 +131,21 @@ TEST_CASE("attached bytes are not copied, and kept by their owner") {
   CHECK(watch.expired());
 }
 
+TEST_CASE("C2: nothing is built that is larger than a message may be: it is refused before memory is taken for it") {
+  rpc::writer w;
+  const rpc::limits most;
+  std::byte some{};
+  CHECK(caught([&] { w.expect_room(most.control + 1); }).code() == errc::resource_exhausted);
+  w.put(&some, 1);
+  CHECK_NOTHROW(w.expect_room(most.control - 1));
+  const error e = caught([&] { w.expect_room(most.control); });
+  CHECK(e.sentence().find("more than 268435456 bytes of control") != std::string::npos);
+  CHECK(w.control.size() == 1);
+  w.attach(&some, most.payload, nullptr);
+  CHECK(caught([&] { w.attach(&some, 1, nullptr); }).code() == errc::resource_exhausted);
+  CHECK(w.parts.size() == 1);
+}
+
 TEST_CASE("a tensor claims its bytes before it is made, and says where they go") {
   std::vector<std::byte> room(60);
   rpc::reader r("", 100);

@@ -14,12 +14,14 @@
 namespace pinion { inline namespace v0 {
 
 PINION_DECL error& error::at_node(std::string_view name, std::string_view op, std::string_view location) & {
-  if (node_.empty()) {
-    node_ = name;
-    op_ = op;
-    location_ = location;
-    render();
-  }
+  if (node_.empty()) try {
+      std::string of_node(name), of_op(op), at(location);
+      node_.swap(of_node);
+      op_.swap(of_op);
+      location_.swap(at);
+      render();
+    } catch (const std::bad_alloc&) {
+    }
   return *this;
 }
 
@@ -28,10 +30,11 @@ PINION_DECL error&& error::at_node(std::string_view name, std::string_view op, s
 }
 
 PINION_DECL error& error::fill(std::string& field, std::string_view value) {
-  if (field.empty()) {
-    field = value;
-    render();
-  }
+  if (field.empty()) try {
+      field = value;
+      render();
+    } catch (const std::bad_alloc&) {
+    }
   return *this;
 }
 
@@ -39,7 +42,9 @@ namespace detail {
 inline constexpr std::size_t most_shown_of_error = std::size_t{64} << 10;  // it may list what is missing
 }  // namespace detail
 
-PINION_DECL void error::render() {
+// What there is no memory for is left out, since an error is often told where memory has run out: no place is added to
+// the sentence then.
+PINION_DECL void error::render() try {
   what_ = sentence_;
   std::string culprit;
   const auto add = [&](std::string_view lead, std::string_view text) {
@@ -51,11 +56,22 @@ PINION_DECL void error::render() {
   add("in task ", task_);
   if (!culprit.empty()) what_ += " [" + culprit + "]";
   what_ = harmless(what_, detail::most_shown_of_error);
+} catch (const std::bad_alloc&) {
+  what_ = "out of memory";
 }
+
+namespace detail {
+
+// Its text is short enough to take no memory.
+inline error out_of_memory() {
+  return error(errc::resource_exhausted, "out of memory");
+}
+
+}  // namespace detail
 
 PINION_DECL error as_error(const std::exception& e) {
   if (const auto* own = dynamic_cast<const error*>(&e)) return *own;
-  if (dynamic_cast<const std::bad_alloc*>(&e)) return error(errc::resource_exhausted, "out of memory");
+  if (dynamic_cast<const std::bad_alloc*>(&e)) return detail::out_of_memory();
   return error(errc::unknown, e.what());
 }
 
@@ -76,7 +92,9 @@ PINION_DECL std::string thrown_type() {
 
 namespace pinion { inline namespace v0 {
 
-PINION_DECL error current_error() {
+namespace detail {
+
+inline error handled_error() {
   try {
     throw;
   } catch (const std::exception& e) {
@@ -87,6 +105,16 @@ PINION_DECL error current_error() {
     return error(errc::unknown, text);
   } catch (...) {
     return error(errc::unknown, "something that is no std::exception was thrown, of type " + detail::thrown_type());
+  }
+}
+
+}  // namespace detail
+
+PINION_DECL error current_error() {
+  try {
+    return detail::handled_error();
+  } catch (const std::bad_alloc&) {
+    return detail::out_of_memory();
   }
 }
 

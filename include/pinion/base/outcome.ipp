@@ -1,12 +1,19 @@
 // Bodies of <pinion/base/outcome.hpp>.
 #pragma once
 
+#include <new>
+
 #include <pinion/base/outcome.hpp>
 
 namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL shared_error share(const error& why) {
-  return std::make_shared<const error>(why);
+  static const error out_of_memory(errc::resource_exhausted, "out of memory");
+  try {
+    return std::make_shared<const error>(why);
+  } catch (const std::bad_alloc&) {
+    return {shared_error(), &out_of_memory};  // which takes no memory
+  }
 }
 
 PINION_DECL void throw_shared(const shared_error& why) {

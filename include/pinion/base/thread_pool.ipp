@@ -286,12 +286,13 @@ PINION_DECL void thread_pool::expect_attendance() {
 PINION_DECL void thread_pool::start_spare() {
   for (auto& t : ended_spares_) t.join();
   ended_spares_.clear();
-  const auto self = spares_.emplace(spares_.end());
+  auto self = spares_.end();
   try {
+    self = spares_.emplace(self);
     *self = std::thread([this, self] { attend(self); });
     ++idle_spares_;
-  } catch (const std::system_error&) {  // the line waits for the threads that there are
-    spares_.erase(self);
+  } catch (const std::exception&) {  // the line waits for the threads that there are
+    if (self != spares_.end()) spares_.erase(self);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <optional>
 #include <unordered_map>
 
@@ -39,12 +40,14 @@ class turn_queue {
     int at_work = 0;
   };
   using lines = std::unordered_map<std::uint64_t, one_line>;
+  using turns = std::list<lines::value_type*>;
   static constexpr std::size_t most_kept = 64;  // lines without closures, which come again in most programs
 
-  taken take_from(lines::value_type& line);
+  // Takes no memory, since a thread that takes a closure has nobody to tell that there is none.
+  taken take_from(turns::iterator at);
 
   lines lines_;
-  std::deque<lines::value_type*> order_;  // the lines that wait, the one whose turn it is first
+  turns order_;  // the lines that wait, the one whose turn it is first
   std::size_t unattended_ = 0;
 };
 

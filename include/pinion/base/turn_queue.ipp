@@ -11,34 +11,38 @@ namespace pinion { inline namespace v0 {
 PINION_DECL void turn_queue::push(std::uint64_t line, closure what) {
   const auto at = lines_.try_emplace(line).first;
   one_line& of = at->second;
-  if (of.waiting.empty()) {
-    order_.push_back(&*at);
-    unattended_ += of.at_work == 0;
-  }
   of.waiting.push_back(std::move(what));
+  if (of.waiting.size() > 1) return;
+  try {
+    order_.push_back(&*at);
+  } catch (...) {
+    of.waiting.pop_back();
+    throw;
+  }
+  unattended_ += of.at_work == 0;
 }
 
 PINION_DECL std::optional<turn_queue::taken> turn_queue::take() {
   if (order_.empty()) return std::nullopt;
-  lines::value_type& line = *order_.front();
-  order_.pop_front();
-  return take_from(line);
+  return take_from(order_.begin());
 }
 
 PINION_DECL std::optional<turn_queue::taken> turn_queue::take_unattended() {
   const auto at = std::find_if(order_.begin(), order_.end(), [](const auto* l) { return l->second.at_work == 0; });
   if (at == order_.end()) return std::nullopt;
-  lines::value_type& line = **at;
-  order_.erase(at);
-  return take_from(line);
+  return take_from(at);
 }
 
-PINION_DECL turn_queue::taken turn_queue::take_from(lines::value_type& line) {
+PINION_DECL turn_queue::taken turn_queue::take_from(turns::iterator at) {
+  lines::value_type& line = **at;
   one_line& of = line.second;
   unattended_ -= of.at_work++ == 0;
   taken result{line.first, std::move(of.waiting.front())};
   of.waiting.pop_front();
-  if (!of.waiting.empty()) order_.push_back(&line);
+  if (of.waiting.empty())
+    order_.erase(at);
+  else
+    order_.splice(order_.end(), order_, at);
   return result;
 }
 

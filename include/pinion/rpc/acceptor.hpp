@@ -105,6 +105,13 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
     std::string host = {};      // of that client
   };
 
+  // Keeps a visit among all as long as it lives.
+  struct visiting {
+    std::map<std::uint64_t, visit*>& all;
+    std::uint64_t number;
+    ~visiting() { all.erase(number); }
+  };
+
   awaitable<void> accept(std::shared_ptr<acceptor> self, listener& from);
   awaitable<void> pause();
 
@@ -115,7 +122,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   // Makes room for another handshake, or for a descriptor.
   void end_oldest_visit();
   // Logs why a client was refused or thrown out, unless it only left.
-  void note(const std::string& peer, const error& why);
+  void note(const std::string& peer, const error& why) noexcept;
 
   // Throws failed_precondition for a control lane that shares memory: so a client has one such connection at most.
   static void expect_data_lane(const hello& theirs, byte_stream& stream);
@@ -126,11 +133,12 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   std::unique_ptr<incoming> request(const envelope& e, responder answer, const guest_ref& who);
   std::shared_ptr<void> hold(std::uint64_t bytes, const guest_ref& who);
 
-  // Closes both lanes of a client.
+  // Closes both lanes of a client, and has the service let go of it.
   void drop(std::uint64_t id, const error& why);
 
   // Closes clients whose host vanished without a word.
   awaitable<void> sweep(std::shared_ptr<acceptor> self);
+  void look_after_clients();
   void drop_silent();
   void watch_backlogs();
   // Gives back memory that is shared with clients and not used.
@@ -150,8 +158,8 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   refusals refusals_;
   const std::shared_ptr<backlog_of_all> waiting_ = std::make_shared<backlog_of_all>(options_.bytes_waiting_of_all);
   std::map<std::uint64_t, client> clients_;
-  std::map<std::string, std::size_t> clients_at_;  // by the host of their address
-  std::map<std::uint64_t, visit*> visits_;         // the oldest first
+  std::map<std::string, std::size_t, std::less<>> clients_at_;  // by the host of their address
+  std::map<std::uint64_t, visit*> visits_;                      // the oldest first
   std::uint64_t last_visit_ = 0;
   std::unique_ptr<rpc::timer> sweeper_;
   time_point wake_{};  // when the sweeper wakes

@@ -44,17 +44,18 @@ PINION_DECL awaitable<void> acceptor::accept(std::shared_ptr<acceptor> self, lis
     outcome<> accepted;
     try {
       stream = co_await from.accept();
+      net_.spawn(receive(self, std::move(stream)));
     } catch (...) {
       accepted = current_error();
     }
-    if (stream) {
-      net_.spawn(receive(self, std::move(stream)));
-      continue;
-    }
+    if (accepted) continue;
     if (accepted.failure()->code() == errc::cancelled) co_return;  // closed
-    refusals_.add("a client", *accepted.failure(), net_.now());
+    static_cast<void>(outcome_of([&] { refusals_.add("a client", *accepted.failure(), net_.now()); }));
     end_oldest_visit();  // e.g. out of descriptors: others may be freed meanwhile
-    co_await pause();
+    try {
+      co_await pause();
+    } catch (...) {  // for want of memory
+    }
   }
 }
 
@@ -91,8 +92,8 @@ PINION_DECL awaitable<void> acceptor::receive([[maybe_unused]] std::shared_ptr<a
   outcome<> met;
   {
     if (visits_.size() >= options_.handshakes) end_oldest_visit();
-    const auto number = ++last_visit_;
-    visits_.emplace(number, &mine);
+    const visiting here{visits_, ++last_visit_};
+    visits_.emplace(here.number, &mine);
     fuse limited(net_, *mine.stream, net_.now() + options_.handshake);
     try {
       theirs = co_await meet(stream, mine);
@@ -104,9 +105,12 @@ PINION_DECL awaitable<void> acceptor::receive([[maybe_unused]] std::shared_ptr<a
       note(peer, why_ended(mine, limited, *met.failure()));
       co_await detail::see_off(*mine.stream);
     }
-    visits_.erase(number);
   }
-  if (met && !stopped_ && !mine.crowded_out) admit(theirs, std::move(stream));
+  if (!met || stopped_ || mine.crowded_out) co_return;
+  const auto admitted = outcome_of([&] { admit(theirs, std::move(stream)); });
+  if (admitted) co_return;
+  note(peer, *admitted.failure());
+  drop(theirs.channel, *admitted.failure());
 }
 
 PINION_DECL error acceptor::why_ended(const visit& v, const fuse& limited, const error& why) const {
@@ -166,19 +170,21 @@ PINION_DECL void acceptor::find_room(const hello& theirs, visit& its) const {
   its.channel = theirs.channel;
 }
 
-PINION_DECL void acceptor::note(const std::string& peer, const error& why) {
-  if (why.code() != errc::unavailable && why.code() != errc::cancelled) refusals_.add(peer, why, net_.now());
+PINION_DECL void acceptor::note(const std::string& peer, const error& why) noexcept {
+  if (why.code() == errc::unavailable || why.code() == errc::cancelled) return;
+  static_cast<void>(outcome_of([&] { refusals_.add(peer, why, net_.now()); }));
 }
 
 PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_stream> stream) {
-  auto& c = clients_[theirs.channel];
-  if (!c.who) {
-    c.who = std::make_shared<const guest>(
+  auto at = clients_.find(theirs.channel);
+  if (at == clients_.end()) {
+    const auto who = std::make_shared<const guest>(
         guest{theirs.channel, theirs.from, theirs.incarnation, stream->peer(), theirs.address});
-    c.heartbeat = theirs.heartbeat();
-    ++clients_at_[host_of_address(c.who->address)];
-    if (service_.came) service_.came(c.who);
+    at = clients_.emplace(theirs.channel, client{.who = who, .lanes = {}, .heartbeat = theirs.heartbeat()}).first;
+    ++clients_at_[host_of_address(who->address)];
+    if (service_.came) service_.came(who);
   }
+  client& c = at->second;
   auto& lane = c.lanes[theirs.lane == lane::control ? 1 : 0];
   const bool same = c.who->name == theirs.from && c.who->incarnation == theirs.incarnation;
   if (lane || !same) return;  // the lane exists, or belongs to another peer that guessed a number
@@ -216,8 +222,9 @@ PINION_DECL void acceptor::drop(std::uint64_t id, const error& why) {
   if (at == clients_.end()) return;
   const client gone = std::move(at->second);
   clients_.erase(at);
-  const auto others = clients_at_.find(host_of_address(gone.who->address));
-  if (--others->second == 0) clients_at_.erase(others);
+  const std::string_view address = gone.who->address;
+  const auto others = clients_at_.find(address.substr(0, address.rfind(':')));  // as host_of_address(), without memory
+  if (others != clients_at_.end() && --others->second == 0) clients_at_.erase(others);
   // A client that is thrown out hears the reason on whichever lane it listens to first.
   const bool tell = why.code() != errc::unavailable;
   for (const auto& lane : gone.lanes)
@@ -229,14 +236,18 @@ PINION_DECL awaitable<void> acceptor::sweep([[maybe_unused]] std::shared_ptr<acc
   sweeper_ = net_.make_timer();
   wake_ = net_.now();
   while (!stopped_) {
-    if (const auto late = net_.now() - wake_; late > duration::zero()) forgive(late);
-    refusals_.tell_rest(net_.now());
-    drop_silent();
-    watch_backlogs();
-    trim();
+    static_cast<void>(outcome_of([this] { look_after_clients(); }));  // what failed is done by the next sweep
     wake_ = next_sweep();
     co_await sweeper_->wait_until(wake_);
   }
+}
+
+PINION_DECL void acceptor::look_after_clients() {
+  if (const auto late = net_.now() - wake_; late > duration::zero()) forgive(late);
+  refusals_.tell_rest(net_.now());
+  drop_silent();
+  watch_backlogs();
+  trim();
 }
 
 PINION_DECL time_point acceptor::client::heard() const {

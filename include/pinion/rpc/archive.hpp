@@ -5,6 +5,7 @@
 //   2. Reading any message either succeeds or throws error(data_loss).
 //   3. Attached bytes are written in the order in which they are claimed; rooms are in that order, and fill the
 //      payload.
+//   4. Nothing is built that is larger than any message may be: a writer has the limits of a frame.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +26,7 @@
 #include <cereal/cereal.hpp>
 
 #include <pinion/base/config.hpp>
+#include <pinion/rpc/frame.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 class writer;
@@ -43,7 +45,8 @@ struct part {
   std::shared_ptr<const void> owner;
 };
 
-// Appends values to a control part, and collects the bytes that follow it. Not thread-safe.
+// Appends values to a control part, and collects the bytes that follow it. Throws resource_exhausted, before it takes
+// memory, where either would be larger than a message may be. Not thread-safe.
 class writer : public cereal::OutputArchive<writer, cereal::AllowEmptyClassElision> {
  public:
   writer() : OutputArchive(this) {}
@@ -51,11 +54,22 @@ class writer : public cereal::OutputArchive<writer, cereal::AllowEmptyClassElisi
   std::string control;
   std::vector<part> parts;
 
-  void put(const void* data, std::size_t bytes) { control.append(static_cast<const char*>(data), bytes); }
+  void put(const void* data, std::size_t bytes) {
+    expect_room(bytes);
+    control.append(static_cast<const char*>(data), bytes);
+  }
+  // Throws where so many bytes more cannot be put.
+  void expect_room(std::uint64_t bytes) const {
+    if (bytes > limits{}.control - control.size()) refuse_more("control", limits{}.control);
+  }
   void put_count(std::uint64_t count);
   // Adds bytes to the payload without a copy; `owner` keeps them alive.
   void attach(const void* data, std::size_t bytes, std::shared_ptr<const void> owner);
-  std::size_t payload_bytes() const;
+  std::uint64_t payload_bytes() const { return attached_; }
+
+ private:
+  [[noreturn]] static void refuse_more(const char* part, std::uint64_t most);
+  std::uint64_t attached_ = 0;
 };
 
 // Memory for the payload of a message, in the order of its bytes. It does not own that memory. Not thread-safe.

@@ -16,13 +16,17 @@ PINION_DECL void writer::put_count(std::uint64_t count) {
 }
 
 PINION_DECL void writer::attach(const void* data, std::size_t bytes, std::shared_ptr<const void> owner) {
-  if (bytes > 0) parts.push_back({static_cast<const std::byte*>(data), bytes, std::move(owner)});
+  if (bytes == 0) return;
+  if (bytes > limits{}.payload - attached_) refuse_more("payload", limits{}.payload);
+  parts.push_back({static_cast<const std::byte*>(data), bytes, std::move(owner)});
+  attached_ += bytes;
 }
 
-PINION_DECL std::size_t writer::payload_bytes() const {
-  std::size_t sum = 0;
-  for (const part& p : parts) sum += p.bytes;
-  return sum;
+PINION_DECL void writer::refuse_more(const char* part, std::uint64_t most) {
+  throw error(errc::resource_exhausted, std::string("a message of more than ") + std::to_string(most) + " bytes of " +
+                                            part + ", which is the most that a task takes at once" +
+                                            (std::string_view(part) == "control" ? ", where texts are" : "") +
+                                            "; a smaller step, or graph, passes");
 }
 
 PINION_DECL std::string_view reader::take(std::size_t bytes) {

@@ -106,6 +106,7 @@ class channel : public std::enable_shared_from_this<channel> {
   void connect_here(std::optional<time_point> until, completion<> done);
 
   awaitable<void> come_up(std::shared_ptr<channel> self);
+  awaitable<void> try_to_come_up();
   // Fails waiting callers at their own deadlines, however long an attempt takes.
   awaitable<void> expire(std::shared_ptr<channel> self);
   // Is another attempt useless after this error?
@@ -136,6 +137,7 @@ class channel : public std::enable_shared_from_this<channel> {
   connection_handlers handlers_of(std::uint64_t epoch);
 
   void fail_waiting(const error& why);
+  void end_waiting(const outcome<>& how);
   void fail_late();
 
   // ---- being up
@@ -144,6 +146,7 @@ class channel : public std::enable_shared_from_this<channel> {
     std::shared_ptr<pulse> data, control;
   };
   awaitable<void> watch(std::shared_ptr<channel> self, std::uint64_t epoch, pulses lanes);
+  awaitable<void> watch_lanes(std::uint64_t epoch, pulses lanes);
   // The reason to give the peer up, or one of its lanes, after such silences; nothing: it lives.
   std::optional<error> given_up(duration data, duration control) const;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <pinion/base/insist.hpp>
 #include <pinion/base/log.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/channel.hpp>
@@ -70,7 +71,8 @@ PINION_DECL task_view channel::view() const {
 
 PINION_DECL void channel::connect(std::optional<time_point> until, completion<> done) {
   net_.post([self = shared_from_this(), until, done = std::move(done)]() mutable {
-    self->connect_here(until, std::move(done));
+    const auto begun = outcome_of([&] { self->connect_here(until, done); });
+    if (!begun) done(begun);
   });
 }
 
@@ -119,12 +121,31 @@ PINION_DECL void channel::connect_here(std::optional<time_point> until, completi
   if (closed_) return done(error(errc::cancelled, "the way to " + title() + " is closed"));
   waiting_.push_back({net_.now(), until, std::move(done)});
   if (limit_) limit_->cancel();  // this caller may have the earliest deadline
-  if (std::exchange(connecting_, true)) return;
-  net_.spawn(come_up(shared_from_this()));
-  if (!std::exchange(expiring_, true)) net_.spawn(expire(shared_from_this()));
+  const auto begin = [this](bool& runs, auto coroutine) {
+    if (std::exchange(runs, true)) return;
+    const auto begun = outcome_of([&] { net_.spawn((this->*coroutine)(shared_from_this())); });
+    if (begun) return;
+    runs = false;
+    fail_waiting(*begun.failure());
+  };
+  begin(connecting_, &channel::come_up);
+  begin(expiring_, &channel::expire);
 }
 
 PINION_DECL awaitable<void> channel::come_up([[maybe_unused]] std::shared_ptr<channel> self) {
+  outcome<> tried;
+  try {
+    co_await try_to_come_up();
+  } catch (...) {
+    tried = current_error();
+  }
+  connecting_ = false;
+  if (!tried) fail_waiting(*tried.failure());
+  if (limit_) limit_->cancel();
+  if (up()) end_waiting({});
+}
+
+PINION_DECL awaitable<void> channel::try_to_come_up() {
   pause_ = net_.make_timer();
   begin_attempts();
   const auto began = net_.now();
@@ -144,10 +165,6 @@ PINION_DECL awaitable<void> channel::come_up([[maybe_unused]] std::shared_ptr<ch
     if (waiting_.empty() || closed_) break;
     co_await pause_->wait_until(net_.now() + pause_after(net_.now() - began));
   }
-  connecting_ = false;
-  if (limit_) limit_->cancel();
-  if (up())
-    for (auto& w : std::exchange(waiting_, {})) w.done({});
 }
 
 PINION_DECL bool channel::turn_to_other() {
@@ -180,14 +197,20 @@ PINION_DECL std::string channel::last_failure() const {
 }
 
 PINION_DECL awaitable<void> channel::expire([[maybe_unused]] std::shared_ptr<channel> self) {
-  limit_ = net_.make_timer();
-  while (connecting_) {
-    fail_late();
-    auto next = time_point::max();
-    for (const auto& w : waiting_) next = std::min(next, w.until.value_or(next));
-    co_await limit_->wait_until(next);
+  outcome<> watched;
+  try {
+    limit_ = net_.make_timer();
+    while (connecting_) {
+      fail_late();
+      auto next = time_point::max();
+      for (const auto& w : waiting_) next = std::min(next, w.until.value_or(next));
+      co_await limit_->wait_until(next);
+    }
+  } catch (...) {
+    watched = current_error();
   }
   expiring_ = false;
+  if (!watched) fail_waiting(*watched.failure());
 }
 
 // g++ 12 takes the frame of a coroutine, where it has inlined Asio's operator new, for one that another function frees.
@@ -321,8 +344,11 @@ PINION_DECL connection_handlers channel::handlers_of(std::uint64_t epoch) {
 }
 
 PINION_DECL void channel::fail_waiting(const error& why) {
-  const outcome<> failed = why;
-  for (auto& w : std::exchange(waiting_, {})) w.done(failed);
+  end_waiting(why);
+}
+
+PINION_DECL void channel::end_waiting(const outcome<>& how) {
+  for (auto& w : std::exchange(waiting_, {})) static_cast<void>(outcome_of([&] { w.done(how); }));  // all are told
 }
 
 PINION_DECL void channel::fail_late() {
@@ -340,6 +366,16 @@ PINION_DECL void channel::fail_late() {
 
 PINION_DECL awaitable<void> channel::watch([[maybe_unused]] std::shared_ptr<channel> self, std::uint64_t epoch,
                                            pulses lanes) {
+  outcome<> watched;
+  try {
+    co_await watch_lanes(epoch, std::move(lanes));
+  } catch (...) {
+    watched = current_error();
+  }
+  if (!watched && epoch_ == epoch) go_down(*watched.failure(), task_state::dead);
+}
+
+PINION_DECL awaitable<void> channel::watch_lanes(std::uint64_t epoch, pulses lanes) {
   const auto timer = net_.make_timer();
   auto next_ping = net_.now(), wake = next_ping;
   while (epoch_ == epoch && up()) {
@@ -383,21 +419,24 @@ PINION_DECL error channel::lost(const error& why) const {
 PINION_DECL void channel::go_down(const error& why, task_state as) {
   std::shared_ptr<connection> data, control;
   std::map<std::uint64_t, std::function<void(const error&)>> observers;
+  insist([&] {
+    std::lock_guard hold(mutex_);
+    observers = observers_;
+  });
   {
     std::lock_guard hold(mutex_);
     if (!data_) return;
     data = std::exchange(data_, nullptr);
     control = std::exchange(control_, nullptr);
-    why_down_ = why;
+    if (!insist([&] { why_down_ = why; })) why_down_.emplace(why.code(), "");
     left_ = as;
     heard_ = std::max(data->last_heard(), control->last_heard());
     if (!next_address_.empty()) address_ = std::exchange(next_address_, "");
-    observers = observers_;
   }
   ++epoch_;
   data->abandon(why);
   control->abandon(why);
-  for (const auto& [id, down] : observers) down(why);
+  for (const auto& [id, down] : observers) insist([&, tell = &down] { (*tell)(why); });
 }
 
 }}}  // namespace pinion::v0::rpc

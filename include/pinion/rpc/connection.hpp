@@ -116,8 +116,11 @@ class connection : public std::enable_shared_from_this<connection> {
   // Tells the peer why, if that is still possible, and closes.
   void close(const error& why);
   // Close at once, without and with telling the peer why. In the network's thread.
-  void abandon(const error& why) { close_now(why, false); }
-  void leave(const error& why) { close_now(why, true); }
+  void abandon(const error& why) noexcept { close_now(why, false); }
+  void leave(const error& why) noexcept { close_now(why, true); }
+  // Closes, for want of memory, when the next byte comes, which takes none; those who wait for answers wait no longer
+  // than until the next heartbeat. In any thread.
+  void give_up() noexcept { given_up_.store(true, std::memory_order_relaxed); }
   // Sees to a peer for which more waits than may since others came, as is seen to one to which too much is sent.
   void watch_backlog();
   // The time when bytes last arrived.
@@ -155,7 +158,10 @@ class connection : public std::enable_shared_from_this<connection> {
 
   // ---- out
 
+  // Throws before anything of the message is sent, or not at all.
   void send(frame_header header, rpc::message&& message, urgency when);
+  // Writes what was added, or has the network's thread do it. Requires: the lock is held.
+  void write_on(urgency when, outbox::messages& gone);
   // Lends a payload where it is, in a slab that the peer has been shown. Returns false where that is not possible.
   bool lend(outbox::outgoing& next);
 
@@ -224,8 +230,10 @@ class connection : public std::enable_shared_from_this<connection> {
   // ---- end
 
   // Call these in the network's thread.
-  void close_now(const error& why, bool tell);
+  void close_now(const error& why, bool tell) noexcept;
   void say_goodbye(const error& why);
+  // Tells the one who waits for an answer that it does not come. Throws nothing, so that all are told.
+  static void fail(const reply_handler& asker, const connection_handlers& with, const error& why) noexcept;
 
   rpc::network& net_;
   const std::unique_ptr<byte_stream> stream_;
@@ -236,6 +244,7 @@ class connection : public std::enable_shared_from_this<connection> {
   connection_handlers handlers_;
   std::atomic<duration::rep> heard_{0};
   std::atomic<std::uint64_t> written_{0};  // bytes that the stream has taken
+  std::atomic<bool> given_up_{false};
 
   std::span<const std::byte> unread_;  // the rest of what arrived last; it lies in first_ or inbox_
   std::array<std::byte, 512> first_;   // small enough to be had by every connection, and enough for most messages
@@ -262,5 +271,6 @@ class connection : public std::enable_shared_from_this<connection> {
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/connection.ipp>
 #include <pinion/rpc/connection_backlog.ipp>
+#include <pinion/rpc/connection_end.ipp>
 #include <pinion/rpc/responder.ipp>
 #endif

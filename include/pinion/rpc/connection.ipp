@@ -38,7 +38,11 @@ PINION_DECL void connection::request(rpc::method what, rpc::message&& message, r
   }
   if (closed) return handler.failed(*closed);
   traffic::add(traffic_->requests);
-  send({.kind = frame_kind::request, .method = what, .id = id}, std::move(message), urgency::now);
+  try {
+    send({.kind = frame_kind::request, .method = what, .id = id}, std::move(message), urgency::now);
+  } catch (...) {
+    if (const auto unsent = take_waiting(id)) unsent->failed(current_error());
+  }
 }
 
 PINION_DECL void connection::close(const error& why) {
@@ -55,12 +59,24 @@ PINION_DECL void connection::send(frame_header header, rpc::message&& message, u
   if (header.kind == frame_kind::reply) refuse_if_crowded(next);
   if (!has_backlog()) moved_ = net_.now();
   out_.add(std::move(next));
+  try {
+    write_on(when, gone);
+  } catch (...) {
+    writing_ = true;  // nobody does any more
+    give_up();
+  }
+}
+
+PINION_DECL void connection::write_on(urgency when, outbox::messages& gone) {
   if (writing_) return watch_if_crowded();     // the thread that is writing will send it
   const bool wakes_more = memory_ != nullptr;  // within a host a write costs less than waking a thread for it
   if ((when == urgency::now || wakes_more) && all_written_now(gone)) return;
   writing_ = true;
   watch_if_crowded();
-  net_.post([self = shared_from_this()] { self->net_.spawn(self->write(self)); });
+  net_.post([self = shared_from_this()] {
+    const auto began = outcome_of([&] { self->net_.spawn(self->write(self)); });
+    if (!began) self->close_now(*began.failure(), false);
+  });
 }
 
 PINION_DECL bool connection::lend(outbox::outgoing& next) {
@@ -385,6 +401,8 @@ PINION_DECL awaitable<void> connection::skip(std::uint64_t bytes) {
 
 PINION_DECL void connection::heard(std::size_t n) {
   if (over_) throw error(errc::cancelled, "closed here meanwhile");
+  if (given_up_.load(std::memory_order_relaxed))
+    throw error(errc::unavailable, "there was no memory for a message to the peer");
   if (n == 0) throw error(errc::unavailable, "the peer closed the connection");
   traffic::add(traffic_->bytes_received, n);
   heard_.store(net_.now().time_since_epoch().count(), std::memory_order_relaxed);
@@ -394,7 +412,11 @@ PINION_DECL void connection::begin(arriving& a, const frame_header& h, std::stri
                                    std::shared_ptr<std::byte> lent) {
   const envelope e{h.method, control, h.payload, &control, std::move(lent)};
   switch (h.kind) {
-    case frame_kind::request: a.message = checked(handlers_.request(e, responder(weak_from_this(), h.id)), h); break;
+    case frame_kind::request: try { a.message = checked(handlers_.request(e, responder(weak_from_this(), h.id)), h);
+      } catch (const std::bad_alloc&) {  // its payload is passed over
+        refuse(h, current_error());
+      }
+      break;
     case frame_kind::notice: a.message = checked(handlers_.notice(e), h); break;
     case frame_kind::reply:
       if ((a.asker = take_waiting(h.id))) a.message = checked(a.asker->open(e), h);
@@ -445,35 +467,6 @@ PINION_DECL std::optional<reply_handler> connection::take_waiting(std::uint64_t 
   auto handler = std::move(at->second);
   waiting_.erase(at);
   return handler;
-}
-
-PINION_DECL void connection::close_now(const error& why, bool tell) {
-  std::map<std::uint64_t, reply_handler> lost;
-  {
-    std::lock_guard hold(mutex_);
-    if (closed_) return;
-    if (tell && !writing_) say_goodbye(why);
-    closed_ = std::make_shared<const error>(why);
-    lost.swap(waiting_);
-    stream_->close();
-  }
-  over_ = true;
-  if (room_) room_->cancel();
-  if (watch_) watch_->cancel();
-  const auto handlers = std::exchange(handlers_, {});  // releases the owner of this connection
-  const auto whole = std::exchange(whole_.asker, std::nullopt);
-  if (whole) whole->failed(handlers.explain(why));
-  for (auto& [slot, a] : in_pieces_)
-    if (const auto asker = std::exchange(a.asker, std::nullopt)) asker->failed(handlers.explain(why));
-  for (const auto& [id, handler] : lost) handler.failed(handlers.explain(why));
-  if (handlers.closed) handlers.closed(why);
-}
-
-PINION_DECL void connection::say_goodbye(const error& why) {
-  const message last = encode_failure(why);
-  const frame_header header{.kind = frame_kind::goodbye, .control = last.control.size()};
-  const std::array<asio::const_buffer, 2> parts{asio::buffer(&header, sizeof header), asio::buffer(last.control)};
-  stream_->write_last(parts);
 }
 
 }}}  // namespace pinion::v0::rpc

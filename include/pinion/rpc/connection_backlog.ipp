@@ -40,8 +40,9 @@ PINION_DECL void connection::watch_backlog() {
 }
 
 PINION_DECL void connection::watch_if_crowded() {
-  if (!has_backlog() || std::exchange(watched_, true)) return;
+  if (!has_backlog() || watched_) return;
   net_.post([self = shared_from_this()] { self->net_.spawn(self->watch(self)); });
+  watched_ = true;
 }
 
 PINION_DECL awaitable<void> connection::watch([[maybe_unused]] std::shared_ptr<connection> self) {

@@ -40,13 +40,11 @@ class local_listener final : public listener {
   }
   awaitable<std::unique_ptr<byte_stream>> accept() override {
     for (;;) {
-      local_socket socket(acceptor_.get_executor());
-      try {
-        socket = co_await acceptor_.async_accept(asio::use_awaitable);
-      } catch (const asio::system_error& e) {
-        if (acceptor_.is_open()) throw error(errc::unavailable, "cannot take a connection: " + e.code().message());
-        throw error(errc::cancelled, "the listener of this host was closed");
-      }
+      asio::error_code failed;
+      local_socket socket = co_await acceptor_.async_accept(telling(failed));
+      if (failed && acceptor_.is_open())
+        throw error(errc::unavailable, "cannot take a connection: " + failed.message());
+      if (failed) throw error(errc::cancelled, "the listener of this host was closed");
       if (is_own(socket.native_handle())) co_return std::make_unique<ring_stream>(std::move(socket), polls_, account_);
     }
   }
@@ -86,11 +84,9 @@ PINION_DECL awaitable<std::unique_ptr<byte_stream>> connect_on_host(asio::io_con
                                                                     std::string name,
                                                                     std::shared_ptr<slab_account> account) {
   detail::local_socket socket(context);
-  try {
-    co_await socket.async_connect(detail::local_endpoint(name), asio::use_awaitable);
-  } catch (const asio::system_error& e) {
-    throw error(errc::unavailable, "cannot connect to a socket of this host: " + e.code().message());
-  }
+  asio::error_code failed;
+  co_await socket.async_connect(detail::local_endpoint(name), telling(failed));
+  if (failed) throw error(errc::unavailable, "cannot connect to a socket of this host: " + failed.message());
   if (!detail::is_own(socket.native_handle()))
     throw error(errc::unavailable, "the socket of this host belongs to another user");
   auto memory = shared_memory::make(account);

@@ -17,6 +17,7 @@
 
 namespace pinion { inline namespace v0 {
 
+class error;
 class memory_slab;
 
 namespace rpc {
@@ -120,6 +121,7 @@ class network {
   // before it sleeps. Thread-safe.
   virtual void expect_more() {}
 
+  // A function that throws for want of memory is given up, with a line in the log; the thread goes on.
   void post(std::function<void()> body);
   void spawn(awaitable<void> coroutine);
 
@@ -131,6 +133,7 @@ class network {
   void give_back(inbox lent);
 
  private:
+  static void tell_failed_work(const error& why) noexcept;
   static constexpr std::size_t most_spare = 4;
   std::vector<inbox> spare_;
 };

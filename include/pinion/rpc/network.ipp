@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include <pinion/base/error.hpp>
+#include <pinion/base/log.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/base/said_wait.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/network.hpp>
@@ -11,7 +13,21 @@
 namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL void network::post(std::function<void()> body) {
-  asio::post(context(), std::move(body));
+  asio::post(context(), [body = std::move(body)] {
+    try {
+      body();
+    } catch (...) {
+      const error why = current_error();
+      if (why.code() != errc::resource_exhausted) throw;
+      tell_failed_work(why);
+    }
+  });
+}
+
+PINION_DECL void network::tell_failed_work(const error& why) noexcept {
+  static_cast<void>(outcome_of([&] {
+    write_log(log_level::error, "", "gave up a piece of work of the network's thread: " + std::string(why.what()));
+  }));
 }
 
 PINION_DECL void network::spawn(awaitable<void> coroutine) {

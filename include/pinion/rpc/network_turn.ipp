@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -11,6 +12,15 @@
 namespace pinion { inline namespace v0 { namespace rpc {
 
 namespace detail {
+
+// Runs handlers. One of Asio's that has no memory ends the coroutine that it was to resume, and the others go on.
+template <class Handlers>
+void spared(const Handlers& run) {
+  try {
+    run();
+  } catch (const std::bad_alloc&) {
+  }
+}
 
 // Counts its scope in a counter.
 class counted_in {
@@ -41,8 +51,11 @@ PINION_DECL bool network_turn::wait(countdown& event, const std::optional<time_p
 
 PINION_DECL std::size_t network_turn::poll() noexcept {
   std::size_t changed = 0;
-  for (int i = 0; i < looks_for_a_call && changed == 0 && !polls_.empty(); ++i) changed = polls_.look();
-  return changed + context_.poll_one();  // not all that are ready: among those may ever be new ones
+  detail::spared([&] {
+    for (int i = 0; i < looks_for_a_call && changed == 0 && !polls_.empty(); ++i) changed = polls_.look();
+    changed += context_.poll_one();  // not all that are ready: among those may ever be new ones
+  });
+  return changed;
 }
 
 PINION_DECL void network_turn::run_until_asked() {
@@ -55,7 +68,7 @@ PINION_DECL void network_turn::run_until_asked() {
       std::this_thread::yield();
     } else {
       sleeps_ = true;
-      if (polls_.rest()) context_.run_one();
+      if (polls_.rest()) detail::spared([this] { context_.run_one(); });
       sleeps_ = false;
       const auto slept_from = std::exchange(last, std::chrono::steady_clock::now());
       own_patience_ = expects() && last - slept_from < most_patience ? most_patience : least_patience;

@@ -53,9 +53,10 @@ PINION_DECL void outbox::add(outgoing&& next) {
   const frame_header& h = next.header;
   const bool whole = h.shared ? next.left == 0 : h.payload <= piece;
   const std::uint64_t pieces = whole || h.shared ? 0 : (h.payload + piece - 1) / piece;
-  cost_.set(cost_.bytes() + next.cost());
-  bytes_added_ += sizeof h * (1 + pieces) + h.control + h.payload;
+  const std::uint64_t cost = next.cost(), bytes = sizeof h * (1 + pieces) + h.control + h.payload;
   (whole ? whole_ : h.shared ? to_share_ : in_pieces_).push_back(std::move(next));
+  cost_.set(cost_.bytes() + cost);
+  bytes_added_ += bytes;
 }
 
 PINION_DECL std::uint64_t outbox::largest() const {

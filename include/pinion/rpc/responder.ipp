@@ -18,29 +18,43 @@ PINION_DECL responder::~responder() {
   const auto c = id ? to_.lock() : nullptr;
   if (!c || c->why_closed()) return;  // the network of a closed connection may have ended
   // Posted, since a request may be dropped because it cannot be read: then the connection closes first, and says why.
-  c->net_.post([c, id] {
-    responder late(c, id);
-    late.fail(error(errc::internal, "the request was dropped without an answer"));
-  });
+  try {
+    c->net_.post([c, id] {
+      responder late(c, id);
+      late.fail(error(errc::internal, "the request was dropped without an answer"));
+    });
+  } catch (...) {
+    c->give_up();
+  }
 }
 
-PINION_DECL void responder::reply(message&& answer) {
-  if (const auto allowed = may_send(answer.control.size(), answer.payload_bytes()); !allowed)
-    return fail(*allowed.failure());
-  const auto id = std::exchange(id_, 0);
-  if (const auto c = to_.lock(); c && id)
-    c->send({.kind = frame_kind::reply, .id = id}, std::move(answer), connection::urgency::now);
+PINION_DECL void responder::reply(message&& answer) noexcept {
+  reply_with([&] { return std::move(answer); });
 }
 
-PINION_DECL void responder::fail(const error& why) {
-  const auto id = std::exchange(id_, 0);
-  if (const auto c = to_.lock(); c && id)
-    c->send({.kind = frame_kind::failure, .id = id}, encode_failure(why), connection::urgency::now);
+PINION_DECL void responder::fail(const error& why) noexcept {
+  if (outcome_of([&] { send_failure(why); })) return;
+  if (outcome_of([&] { send_failure(error(errc::resource_exhausted, "out of memory")); })) return;
+  if (const auto c = to_.lock()) c->give_up();
 }
 
-PINION_DECL void responder::hang_up(const error& why) {
+PINION_DECL void responder::hang_up(const error& why) noexcept {
   id_ = 0;
-  if (const auto c = to_.lock()) c->close(why);
+  const auto c = to_.lock();
+  if (c && !outcome_of([&] { c->close(why); })) c->give_up();
+}
+
+PINION_DECL void responder::send_reply(message&& answer) {
+  may_send(answer.control.size(), answer.payload_bytes()).value();
+  if (const auto c = to_.lock(); c && id_)
+    c->send({.kind = frame_kind::reply, .id = id_}, std::move(answer), connection::urgency::now);
+  id_ = 0;
+}
+
+PINION_DECL void responder::send_failure(const error& why) {
+  if (const auto c = to_.lock(); c && id_)
+    c->send({.kind = frame_kind::failure, .id = id_}, encode_failure(why), connection::urgency::now);
+  id_ = 0;
 }
 
 }}}  // namespace pinion::v0::rpc

@@ -194,11 +194,9 @@ class ring_stream final : public byte_stream, private polled {
   }
   // Returns false where the client has gone without a word.
   awaitable<bool> meet() {
-    try {
-      co_await socket_.async_wait(local_socket::wait_read, asio::use_awaitable);
-    } catch (const asio::system_error& e) {
-      throw broken(peer(), e.code());
-    }
+    asio::error_code failed;
+    co_await socket_.async_wait(local_socket::wait_read, telling(failed));
+    if (failed) throw broken(peer(), failed);
     descriptor file;
     const ssize_t n = receive_file(socket_.native_handle(), file);
     if (n < 0) throw error(errc::unavailable, "the connection with " + peer() + " broke: " + std::strerror(errno));

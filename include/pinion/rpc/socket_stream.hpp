@@ -46,19 +46,16 @@ class socket_stream : public byte_stream {
   }
 
   awaitable<std::size_t> read_some(std::span<std::byte> into) override {
-    try {
-      co_return co_await socket_.async_read_some(asio::buffer(into.data(), into.size()), asio::use_awaitable);
-    } catch (const asio::system_error& e) {
-      if (e.code() == asio::error::eof) co_return 0;
-      throw broken(peer_, e.code());
-    }
+    asio::error_code failed;
+    const std::size_t n = co_await socket_.async_read_some(asio::buffer(into.data(), into.size()), telling(failed));
+    if (failed == asio::error::eof) co_return 0;
+    if (failed) throw broken(peer_, failed);
+    co_return n;
   }
   awaitable<void> write(std::span<const asio::const_buffer> parts) override {
-    try {
-      co_await asio::async_write(socket_, parts, all_at_once{&accepted_, accepted_}, asio::use_awaitable);
-    } catch (const asio::system_error& e) {
-      throw broken(peer_, e.code());
-    }
+    asio::error_code failed;
+    co_await asio::async_write(socket_, parts, all_at_once{&accepted_, accepted_}, telling(failed));
+    if (failed) throw broken(peer_, failed);
   }
   std::size_t write_now(std::span<const asio::const_buffer> parts) override {
     asio::error_code failed;  // write() will fail with the same error, and report it

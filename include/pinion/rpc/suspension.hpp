@@ -1,7 +1,10 @@
 // A coroutine that waits until another piece of code resumes it.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <new>
+#include <type_traits>
 #include <utility>
 
 #include <pinion/rpc/asio_io.hpp>
@@ -15,7 +18,10 @@ class suspension {
   // One coroutine at a time.
   awaitable<void> wait() {
     return asio::async_initiate<const asio::use_awaitable_t<>&, void()>(
-        [this](auto handler) { waiting_ = std::make_unique<continued<decltype(handler)>>(std::move(handler)); },
+        [this, place = std::make_unique<kept>()](auto handler) mutable {
+          place->keep(std::move(handler));
+          waiting_ = std::move(place);
+        },
         asio::use_awaitable);
   }
   explicit operator bool() const { return waiting_ != nullptr; }
@@ -23,7 +29,7 @@ class suspension {
   suspension take() { return std::exchange(*this, suspension()); }
   // Resumes the coroutine, if one waits, in the calling thread and at once.
   void resume() {
-    if (const auto next = std::move(waiting_)) next->go_on();
+    if (const auto next = std::move(waiting_)) next->what->go_on();
   }
 
  private:
@@ -38,7 +44,25 @@ class suspension {
     Handler handler;
   };
 
-  std::unique_ptr<continuation> waiting_;
+  // The memory of a continuation, which is taken before the coroutine stands: Asio knows no way back from there.
+  struct kept {
+    alignas(std::max_align_t) std::byte room[128];
+    continuation* what = nullptr;
+
+    kept() = default;
+    kept(const kept&) = delete;
+    ~kept() {
+      if (what) what->~continuation();
+    }
+    template <class Handler>
+    void keep(Handler&& handler) {
+      using kind = continued<std::remove_cvref_t<Handler>>;
+      static_assert(sizeof(kind) <= sizeof room && std::is_nothrow_move_constructible_v<std::remove_cvref_t<Handler>>);
+      what = new (room) kind(std::forward<Handler>(handler));
+    }
+  };
+
+  std::unique_ptr<kept> waiting_;
 };
 
 }}}  // namespace pinion::v0::rpc

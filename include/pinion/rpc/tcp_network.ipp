@@ -56,12 +56,9 @@ class tcp_timer final : public timer {
   explicit tcp_timer(asio::io_context& context) : timer_(context) {}
   awaitable<bool> wait_until(time_point when) override {
     timer_.expires_at(when);
-    try {
-      co_await timer_.async_wait(asio::use_awaitable);
-    } catch (const asio::system_error&) {
-      co_return false;
-    }
-    co_return true;
+    asio::error_code cancelled;
+    co_await timer_.async_wait(telling(cancelled));
+    co_return !cancelled;
   }
   void cancel() noexcept override {
     try {
@@ -102,13 +99,11 @@ class tcp_listener final : public listener {
     }
   }
   awaitable<std::unique_ptr<byte_stream>> accept() override {
-    try {
-      auto socket = co_await acceptor_.async_accept(asio::use_awaitable);
-      co_return std::make_unique<tcp_stream>(std::move(socket));
-    } catch (const asio::system_error& e) {
-      if (acceptor_.is_open()) throw error(errc::unavailable, "cannot take a connection: " + e.code().message());
-      throw error(errc::cancelled, "the listener of " + address_ + " was closed");
-    }
+    asio::error_code failed;
+    auto socket = co_await acceptor_.async_accept(telling(failed));
+    if (!failed) co_return std::make_unique<tcp_stream>(std::move(socket));
+    if (acceptor_.is_open()) throw error(errc::unavailable, "cannot take a connection: " + failed.message());
+    throw error(errc::cancelled, "the listener of " + address_ + " was closed");
   }
   const std::string& address() const override { return address_; }
   void close() noexcept override {
@@ -157,10 +152,8 @@ inline awaitable<std::vector<std::string>> addresses_of(asio::io_context& contex
     name->is_over = true;
     name->ended.cancel();
   });
-  try {
-    co_await name->ended.async_wait(asio::use_awaitable);
-  } catch (const asio::system_error&) {  // it was cancelled
-  }
+  asio::error_code cancelled;
+  co_await name->ended.async_wait(telling(cancelled));
   if (!name->is_over) throw error(errc::deadline_exceeded, "the name of " + address + " was not resolved in time");
   if (name->failed)
     throw error(errc::unavailable, "cannot resolve the name of " + address + ": " + name->failed.message());
@@ -178,17 +171,14 @@ inline awaitable<std::unique_ptr<byte_stream>> connect_to(asio::io_context& cont
     asio::error_code ignored;
     socket->close(ignored);
   });
-  try {
-    asio::error_code failed;
-    co_await socket->async_connect(numeric_endpoint(endpoint(numeric), failed), asio::use_awaitable);
-    if (socket->local_endpoint() == socket->remote_endpoint())  // TCP can connect an ephemeral port to itself
-      throw error(errc::unavailable, "nobody listens there");
-  } catch (const asio::system_error& e) {
-    if (*late) throw nothing_answered(numeric);
-    throw error(errc::unavailable, e.code().message());
-  }
+  asio::error_code failed, ignored;
+  co_await socket->async_connect(numeric_endpoint(endpoint(numeric), ignored), telling(failed));
   limit.cancel();
   if (*late) throw nothing_answered(numeric);
+  if (failed) throw error(errc::unavailable, failed.message());
+  if (socket->local_endpoint(ignored) ==
+      socket->remote_endpoint(ignored))  // TCP can connect an ephemeral port to itself
+    throw error(errc::unavailable, "nobody listens there");
   co_return std::make_unique<tcp_stream>(std::move(*socket));
 }
 

@@ -68,7 +68,10 @@ PINION_DECL void compiled_step::run_here(step_state& state) {
 }
 
 PINION_DECL void compiled_step::start(step_state& state, std::function<void()> done) {
-  if (!waits_) return run_here(state), done();
+  if (!waits_) {
+    if (const auto ran = outcome_of([&] { run_here(state); }); !ran) state.fail(*ran.failure());
+    return done();
+  }
   if (process_ != getpid()) {
     state.fail(error(errc::failed_precondition,
                      "the session was made before fork(), and the threads that its steps wait for are not there in the "
@@ -76,24 +79,30 @@ PINION_DECL void compiled_step::start(step_state& state, std::function<void()> d
     return done();
   }
   struct under_way {
+    compiled_step& of;
     std::unique_ptr<step_memory> memory;
-    std::atomic<int> left;
-    std::function<void()> done;
+    std::vector<std::shared_ptr<executor>> parts = {};
+    std::atomic<int> left{0};
+    std::function<void()> done = {};
   };
-  auto all = std::make_shared<under_way>();
-  all->memory = acquire();
+  std::unique_ptr<under_way> all;
+  const auto made = outcome_of([&] {  // all that takes memory, before anything begins
+    all.reset(new under_way{*this, acquire()});
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      all->parts.push_back(std::make_shared<executor>(*parts_[i], *(*all->memory)[i], task_.services, state,
+                                                      task_.item_helpers > 0 ? &task_.pool : nullptr));
+  });
+  if (!made) return state.fail(*made.failure()), done();
   all->left = static_cast<int>(parts_.size());
   all->done = std::move(done);
-  const std::size_t count = parts_.size();  // this object may be gone once the last part has been started
-  for (std::size_t i = 0; i < count; ++i)
-    std::make_shared<executor>(*parts_[i], *(*all->memory)[i], task_.services, state,
-                               task_.item_helpers > 0 ? &task_.pool : nullptr)
-        ->start([this, all] {
-          if (all->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-          release(std::move(all->memory));
-          const auto tell = std::move(all->done);
-          tell();
-        });
+  const auto parts = std::move(all->parts);
+  for (auto* const of_all = all.release(); const auto& part : parts)  // this object may be gone once the last has begun
+    part->start([all = of_all] {
+      if (all->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+      const std::unique_ptr<under_way> over(all);
+      over->of.release(std::move(over->memory));
+      over->done();
+    });
 }
 
 PINION_DECL std::unique_ptr<compiled_step::step_memory> compiled_step::acquire() {
@@ -116,7 +125,7 @@ PINION_DECL void compiled_step::release(std::unique_ptr<step_memory> m) {
   if (spare_.compare_exchange_strong(none, m.get(), std::memory_order_release, std::memory_order_relaxed))
     return void(m.release());
   std::lock_guard hold(mutex_);
-  idle_.push_back(std::move(m));
+  static_cast<void>(outcome_of([&] { idle_.push_back(std::move(m)); }));  // else it goes
 }
 
 }}}  // namespace pinion::v0::runtime

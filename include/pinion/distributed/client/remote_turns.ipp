@@ -53,7 +53,7 @@ PINION_DECL void remote_turns::fail(const error& why) {
   {
     std::lock_guard hold(mutex_);
     if (failure_) return;
-    failure_ = std::make_shared<const error>(why);
+    failure_ = pinion::detail::share(why);
   }
   if (const auto port = port_.lock()) port->end_turns(number_);
 }

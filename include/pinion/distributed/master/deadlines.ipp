@@ -1,6 +1,9 @@
 // Bodies of <pinion/distributed/master/deadlines.hpp>.
 #pragma once
 
+#include <utility>
+
+#include <pinion/base/outcome.hpp>
 #include <pinion/distributed/master/deadlines.hpp>
 #include <pinion/rpc/asio_io.hpp>
 
@@ -12,10 +15,16 @@ PINION_DECL deadlines::entry deadlines::add(time_point when, std::function<void(
   if (closed_) return made;
   waiting_.emplace(made, std::move(late));
   if (sleeps_until_ && *sleeps_until_ <= when) return made;
-  const bool watched = sleeps_until_.has_value();
-  sleeps_until_ = when;
+  const auto before = std::exchange(sleeps_until_, when);
   hold.unlock();
-  watched ? wake() : net_.spawn(watch(shared_from_this()));
+  try {
+    before ? wake() : net_.spawn(watch(shared_from_this()));
+  } catch (...) {
+    hold.lock();
+    waiting_.erase(made);
+    if (!before) sleeps_until_.reset();
+    throw;
+  }
   return made;
 }
 
@@ -41,7 +50,7 @@ PINION_DECL rpc::awaitable<void> deadlines::watch(std::shared_ptr<deadlines> sel
   timer_ = self->net_.make_timer();
   while (const auto until = self->next()) {
     co_await timer_->wait_until(*until);
-    for (const auto& [when, late] : self->take_late()) late();
+    for (const auto& [when, late] : self->take_late()) static_cast<void>(outcome_of(late));
   }
 }
 

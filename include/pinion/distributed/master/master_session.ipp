@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include <pinion/base/insist.hpp>
 #include <pinion/distributed/master/master_session.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
@@ -139,13 +140,13 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
   }
   try {
     ship(*step, parts::all, after(s_.net, limits.operation));
+    std::lock_guard hold(mutex_);
+    expect_open_held();
+    steps_[step->number] = step;
   } catch (...) {
     give_back(memory);
     throw;
   }
-  std::lock_guard hold(mutex_);
-  expect_open_held();
-  steps_[step->number] = step;
   return reply;
 }
 
@@ -213,8 +214,11 @@ PINION_DECL std::uint64_t master_session::begin_turns(std::uint64_t number, sess
   if (!step->is_in_turns()) throw error(errc::invalid_argument, "the step is not one that is run in turns");
   const std::uint64_t run = ++last_run_;
   const auto turns = std::make_shared<session_turns>(s_, step, run_id{name(), run}, std::move(counted));
-  turns_.emplace(run, turns);
   const auto entered = enter(run, step, [turns](const run_result& how) { turns->ended(how); });
+  if (const auto known = outcome_of([&] { turns_.emplace(run, turns); }); !known) {
+    running_.erase(run);
+    known.value();
+  }
   hold.unlock();
   turns->begin(entered);
   return run;
@@ -262,9 +266,9 @@ PINION_DECL void master_session::close(const error& why) {
     std::lock_guard hold(mutex_);
     if (closed_) return;
     closed_ = why;
-    running = running_;
     forgotten.swap(turns_);
   }
+  insist([&] { running = under_way(); });
   for (const auto& [number, r] : running) {
     r->fail(why);
     r->want_no_traces();
@@ -273,10 +277,12 @@ PINION_DECL void master_session::close(const error& why) {
 }
 
 PINION_DECL void master_session::forget_on_tasks() {
-  s_.here.forget_session(name());
-  for (const auto& task : tasks_.met())
-    if (task != s_.name)
-      s_.peers.way_to(task)->notify(rpc::lane::data, forget_session::method, rpc::encode(forget_session{name()}));
+  insist([&] { s_.here.forget_session(name()); });
+  insist([&] {
+    for (const auto& task : tasks_.met())
+      if (task != s_.name)
+        s_.peers.way_to(task)->notify(rpc::lane::data, forget_session::method, rpc::encode(forget_session{name()}));
+  });
 }
 
 PINION_DECL void master_session::let_go() {
@@ -418,7 +424,7 @@ PINION_DECL std::shared_ptr<session_run> master_session::enter(std::uint64_t run
     const time_point now = self->s_.net.now();
     self->counts_.ended(!failure, now);
     self->s_.steps->ended(!failure, now);
-    if (failure) self->s_.here.failures()->add_step(*failure);
+    if (failure) static_cast<void>(outcome_of([&] { self->s_.here.failures()->add_step(*failure); }));
     std::lock_guard held(self->mutex_);
     self->running_.erase(run);
   };

@@ -52,6 +52,8 @@ class session_run : public std::enable_shared_from_this<session_run> {
   void want_no_traces();
 
  private:
+  void begin_parts(std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where);
+  void tell(std::vector<std::string> notices) const;
   // Cancels the run on every task, also on those that have ended their parts: they may hold values that nobody will
   // pull.
   void cancel(const error& why);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <pinion/base/insist.hpp>
 #include <pinion/base/log.hpp>
 #include <pinion/base/said_wait.hpp>
 #include <pinion/distributed/master/session_run.hpp>
@@ -30,6 +31,15 @@ PINION_DECL session_run::session_run(master_services& services, std::shared_ptr<
 }
 
 PINION_DECL void session_run::begin(std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where) {
+  const auto begun = outcome_of([&] { begin_parts(std::move(feeds), trace, until, where); });
+  if (begun) return;
+  fail(*begun.failure());
+  want_no_traces();
+  ended_here(run_result());  // nothing began here: that is the last thing which can fail
+}
+
+PINION_DECL void session_run::begin_parts(std::vector<any_tensor> feeds, bool trace, patience until,
+                                          worker::begin_in where) {
   if (until) watch(*until);
   const run_step request{id_, step_->number, trace};
   if (trace) began_ = clock_.emplace().now();
@@ -43,8 +53,7 @@ PINION_DECL void session_run::begin(std::vector<any_tensor> feeds, bool trace, p
   const std::size_t fetches = step_->is_in_turns() ? 0 : step_->signature.fetches.size();
   s_.here.run(request, {.client = client_}, std::move(feeds), fetches, where,
               [self = shared_from_this()](run_result part) {
-                if (auto notices = self->s_.here.take_notices(self->id_.session); !notices.empty())
-                  self->tell_(std::move(notices));
+                static_cast<void>(outcome_of([&] { self->tell(self->s_.here.take_notices(self->id_.session)); }));
                 self->ended_here(std::move(part));
               });
 }
@@ -53,12 +62,17 @@ PINION_DECL void session_run::fail(const error& why) {
   {
     std::lock_guard hold(mutex_);
     if (failure_ || finished_) return;
-    failure_ = std::make_shared<const error>(why);
-    if ((wants_traces_ = clock_.has_value()))
-      call_at(s_.net.now() + patience_for_traces, [](session_run& r) { r.want_no_traces(); });
+    failure_ = pinion::detail::share(why);
+    wants_traces_ = clock_ && outcome_of([&] {
+                      call_at(s_.net.now() + patience_for_traces, [](session_run& r) { r.want_no_traces(); });
+                    });
   }
   cancel(why);
   finish_if_over();
+}
+
+PINION_DECL void session_run::tell(std::vector<std::string> notices) const {
+  if (!notices.empty()) tell_(std::move(notices));
 }
 
 PINION_DECL void session_run::fail_late(const std::string& what) {
@@ -74,10 +88,12 @@ PINION_DECL void session_run::want_no_traces() {
 }
 
 PINION_DECL void session_run::cancel(const error& why) {
-  s_.here.cancel(id_, why);
+  insist([&] { s_.here.cancel(id_, why); });
   for (const auto& part : step_->parts)
     if (part.task != s_.name)
-      s_.peers.way_to(part.task)->notify(rpc::lane::control, cancel_run::method, rpc::encode(cancel_run{id_, why}));
+      insist([&] {
+        s_.peers.way_to(part.task)->notify(rpc::lane::control, cancel_run::method, rpc::encode(cancel_run{id_, why}));
+      });
 }
 
 PINION_DECL void session_run::ended_here(run_result part) {
@@ -85,7 +101,7 @@ PINION_DECL void session_run::ended_here(run_result part) {
   {
     std::lock_guard hold(mutex_);
     result_.fetches = std::move(part.fetches);
-    add(std::move(part.trace));
+    static_cast<void>(outcome_of([&] { add(std::move(part.trace)); }));
     here_left_ = false;
   }
   finish_if_over();
@@ -93,10 +109,10 @@ PINION_DECL void session_run::ended_here(run_result part) {
 
 PINION_DECL void session_run::ended_at(const std::string& task, outcome<part_ended> part) {
   if (const auto& why = part ? part.value().failure : part.failure()) fail(*why);
-  if (part && !part.value().notices.empty()) tell_(std::move(part.value().notices));
+  if (part) static_cast<void>(outcome_of([&] { tell(std::move(part.value().notices)); }));
   {
     std::lock_guard hold(mutex_);
-    if (part) add(std::move(part.value().trace));
+    if (part) static_cast<void>(outcome_of([&] { add(std::move(part.value().trace)); }));
     left_.erase(task);
   }
   finish_if_over();
@@ -117,7 +133,7 @@ PINION_DECL void session_run::finish_if_over() {
   result.failure = failure_;
   if (failure_) result.fetches.clear();
   for (const auto& d : deadlines_) s_.watched->remove(d);
-  leave_(failure_);
+  insist([&] { leave_(failure_); });
   const auto done = std::move(done_);
   done(std::move(result));
 }
@@ -134,7 +150,9 @@ PINION_DECL void session_run::watch(time_point until) {
 
 PINION_DECL void session_run::call_at(time_point when, void (*what)(session_run&)) {
   deadlines_.push_back(s_.watched->add(when, [run = weak_from_this(), what] {
-    if (const auto self = run.lock()) what(*self);
+    const auto self = run.lock();
+    if (!self) return;
+    if (const auto called = outcome_of([&] { what(*self); }); !called) self->fail(*called.failure());
   }));
 }
 
@@ -145,12 +163,13 @@ PINION_DECL void session_run::ask_for_progress() {
     tasks = left_;
   }
   for (const auto& task : tasks)
-    rpc::call<progress_reply>(*s_.peers.way_to(task), rpc::lane::control, progress_request{id_},
-                              [self = shared_from_this(), task](outcome<progress_reply> told) {
-                                if (!told) return;
-                                std::lock_guard hold(self->mutex_);
-                                self->progress_.insert_or_assign(task, std::move(told).value());
-                              });
+    rpc::call<progress_reply>(
+        *s_.peers.way_to(task), rpc::lane::control, progress_request{id_},
+        [self = shared_from_this(), task](outcome<progress_reply> told) {
+          if (!told) return;
+          std::lock_guard hold(self->mutex_);
+          static_cast<void>(outcome_of([&] { self->progress_.insert_or_assign(task, std::move(told).value()); }));
+        });
 }
 
 PINION_DECL error session_run::too_late(const std::string& what) const {

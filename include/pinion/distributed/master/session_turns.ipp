@@ -57,15 +57,15 @@ PINION_DECL void session_turns::came(std::vector<std::optional<any_tensor>>& end
 }
 
 PINION_DECL void session_turns::ended(const run_result& how) {
-  std::vector<answer> over;
-  {
-    std::lock_guard hold(mutex_);
-    run_ = nullptr;
-    if (!how.failure) return;
-    failure_ = how.failure;
-    while (!waiting_.empty()) over.push_back(end(waiting_.begin(), failure_));
+  std::unique_lock hold(mutex_);
+  run_ = nullptr;
+  failure_ = how.failure;
+  while (failure_ && !waiting_.empty()) {
+    answer over = end(waiting_.begin(), failure_);
+    hold.unlock();
+    over.done(std::move(over.how));
+    hold.lock();
   }
-  for (answer& a : over) a.done(std::move(a.how));
 }
 
 PINION_DECL void session_turns::expect_feeds(std::uint64_t bytes) const {

@@ -1,8 +1,8 @@
 // Bodies of <pinion/distributed/server/calls.hpp>.
 #pragma once
 
+#include <exception>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <pinion/base/cancellable_work.hpp>
@@ -26,7 +26,7 @@ PINION_DECL void calls::begin(std::uint64_t client, call what) {
   of.waiting.push_back(std::move(what));
   if (wants_thread()) try {
       start_thread();
-    } catch (const std::system_error& e) {
+    } catch (const std::exception& e) {
       if (running_ > 0) return;  // a thread that ends its call will come for it
       of.waiting.pop_back();
       if (of.waiting.empty()) lines_.erase(client);
@@ -62,7 +62,7 @@ PINION_DECL void calls::work(one& mine) {
     of.waiting.pop_front();
     if (wants_thread()) try {
         start_thread();
-      } catch (const std::system_error&) {  // this thread comes for the others later
+      } catch (const std::exception&) {  // this thread comes for the others later
       }
     hold.unlock();
     {

@@ -23,7 +23,7 @@ PINION_DECL task_server::opened task_server::keep_known(const delivery& d) {
         worker_.register_known(party_of(from), std::move(r), memory,
                                [answer, held = std::move(held)](const outcome<bool>& known) {
                                  if (!known) return answer->fail(*known.failure());
-                                 answer->reply(rpc::encode(registered_known{known.value()}));
+                                 answer->reply_with([&] { return rpc::encode(registered_known{known.value()}); });
                                });
       });
 }

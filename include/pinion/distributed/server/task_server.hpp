@@ -143,7 +143,7 @@ class task_server {
   // Replies with the result of the body, or with the failure that it throws.
   template <class M, class Body>
   static void reply_with(const answer_ref& answer, M&& message, const Body& body) {
-    or_fail(answer, [&] { answer->reply(rpc::encode(body(std::move(message)))); });
+    answer->reply_with([&] { return rpc::encode(body(std::move(message))); });
   }
   // Receives a message that is answered on arrival.
   template <class M, class Body>
@@ -190,7 +190,7 @@ class task_server {
   template <class M, class Body>
   opened in_turn(const delivery& d, Body body) {
     return whole<M>(d, [this, client = d.guest->channel, body](const std::shared_ptr<unread<M>>& mail) {
-      builders_.add(client, [this, mail, body] { read(*mail, body); });
+      or_fail(mail->answer, [&] { builders_.add(client, [this, mail, body] { read(*mail, body); }); });
     });
   }
   void refuse_unread(const answer_ref& answer, const error& why) const;
@@ -222,7 +222,10 @@ class task_server {
       const auto call = [this, mail, body] {
         read(*mail, [&](M&& m, std::uint64_t, const burdens::share&) { reply_with(mail->answer, std::move(m), body); });
       };
-      builders_.add(client, [this, client, mail, call] { or_fail(mail->answer, [&] { calls_.begin(client, call); }); });
+      or_fail(mail->answer, [&] {
+        builders_.add(client,
+                      [this, client, mail, call] { or_fail(mail->answer, [&] { calls_.begin(client, call); }); });
+      });
     });
   }
 
@@ -249,6 +252,7 @@ class task_server {
   // Drops what has waited too long: of the exchange each second, spare memory each tenth.
   static rpc::awaitable<void> sweep(task_server* self, std::shared_ptr<rpc::timer> timer,
                                     std::shared_ptr<bool> stopped);
+  void sweep_once(bool frees);
 
   // Waits for builders_ and calls_. Each may give work to the other, but not for long once the master has stopped.
   bool end_calls(time_point until);
@@ -309,6 +313,7 @@ class task_server {
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/server/graph_requests.ipp>
+#include <pinion/distributed/server/run_requests.ipp>
 #include <pinion/distributed/server/task_server.ipp>
 #include <pinion/distributed/server/turn_requests.ipp>
 #endif

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <pinion/base/insist.hpp>
 #include <pinion/base/log.hpp>
 #include <pinion/base/stop_signal.hpp>
 #include <pinion/distributed/master/local_masters.hpp>
@@ -189,7 +190,9 @@ PINION_DECL task_server::opened task_server::run_kept(const delivery& d) {
           r, party_of(from), {}, 0, worker::begin_in::pool,
           [this, answer, session = r.run.session, counted = burdens_.of_run_of_task(from->channel)](run_result ran) {
             if (failed_without_trace(ran)) return answer->fail(*ran.failure);
-            answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(ran.trace), ran.failure}));
+            answer->reply_with([&] {
+              return rpc::encode(part_ended{worker_.take_notices(session), std::move(ran.trace), ran.failure});
+            });
           });
     });
   });
@@ -217,7 +220,12 @@ PINION_DECL task_server::opened task_server::open(const delivery& d) {
   return on<open_session>(d, [this, from = d.guest](open_session&& o) {
     const auto session = master_->open({o.soft, std::move(o.filters), o.optimize, {o.receive_ahead, o.narrow}},
                                        from->channel, from->address);
-    sessions_of_[from->channel].insert(session->handle());
+    try {
+      sessions_of_[from->channel].insert(session->handle());
+    } catch (...) {
+      let_go(master_->close(session->handle(), current_error()));
+      throw;
+    }
     return opened_session{session->handle()};
   });
 }
@@ -247,48 +255,6 @@ PINION_DECL task_server::opened task_server::reset_cluster(const delivery& d) {
     master_->reset(r.containers);
     return nothing{};
   });
-}
-
-PINION_DECL task_server::opened task_server::run(const delivery& d) {
-  opened taken;
-  welcome(d, [&] { taken = d.envelope.control.size() > rpc::long_control ? run_long(d) : run_short(d); });
-  return taken;
-}
-
-PINION_DECL task_server::opened task_server::run_short(const delivery& d) {
-  auto head = rpc::read_head<run_head>(d.envelope);
-  client_run r{.session = master_->find(head.session, d.guest->channel),
-               .step = head.step,
-               .client = d.guest->channel,
-               .patience_ms = head.patience_ms,
-               .trace = head.trace,
-               .answer = d.answer};
-  r.session->expect_feeds(head.step, std::span<const described_value>(head.feeds));
-  r.counted = burdens_.of_run(d.guest->channel);
-  r.held = hold(d);
-  rpc::payload_rooms rooms(d.envelope.lent);
-  for (auto& feed : head.feeds) r.feeds.push_back(feed.make(rooms));
-  return rpc::welcome_in(std::move(r), std::move(rooms), [this](client_run&& ready) { begin_run(std::move(ready)); });
-}
-
-PINION_DECL task_server::opened task_server::run_long(const delivery& d) {
-  std::uint64_t session = 0, step = 0;
-  rpc::reader in(d.envelope.control, d.envelope.payload);
-  in(session, step);
-  master_->find(session, d.guest->channel)->expect_feeds(step, d.envelope.payload);
-  return in_turn<run_prepared>(d,
-                               [this, answer = d.answer, from = d.guest, counted = burdens_.of_run(d.guest->channel)](
-                                   run_prepared&& r, std::uint64_t, burdens::share held) {
-                                 begin_run({.session = master_->find(r.session, from->channel),
-                                            .step = r.step,
-                                            .client = from->channel,
-                                            .patience_ms = r.patience_ms,
-                                            .feeds = std::move(r.feeds),
-                                            .trace = r.trace,
-                                            .answer = answer,
-                                            .counted = counted,
-                                            .held = std::move(held)});
-                               });
 }
 
 // ---- notices
@@ -350,16 +316,17 @@ PINION_DECL void task_server::learn_of(const rpc::guest& who) {
 }
 
 PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) {
-  exchange_.gone(who, why);
+  insist([&] { exchange_.gone(who, why); });
   if (burdens_.forget(who->channel)) let_go_ = sweeps_to_free;
   calls_.drop(who->channel);
-  const error lost(errc::cancelled, "its client is gone: " + why.sentence());
+  error lost(errc::cancelled, "");
+  insist([&] { lost = error(errc::cancelled, "its client is gone: " + why.sentence()); });
   worker_.forget_owner(who->channel, lost);
   if (const auto theirs = sessions_of_.extract(who->channel))
     for (const auto handle : theirs.mapped()) let_go(master_->close(handle, lost));
   peers_.unlearn(who->name, who->channel);
   if (who->name.empty() || door_->serves(who->name)) return;
-  worker_.tell_lost(who->name, why);
+  insist([&] { worker_.tell_lost(who->name, why); });
   peers_.forget(who->name);
 }
 
@@ -367,8 +334,8 @@ PINION_DECL void task_server::let_go(std::shared_ptr<master_session> closed) {
   if (!closed) return;
   let_go_ = sweeps_to_free;
   const auto line = closed->handle();
-  builders_.drop(line);
-  builders_.add(line, [closed = std::move(closed)] { closed->let_go(); });
+  insist([&] { builders_.drop(line); });
+  insist([&] { builders_.add(line, [closed] { closed->let_go(); }); });
 }
 
 PINION_DECL bool task_server::is_of(const rpc::guest_ref& who, std::uint64_t session) const {
@@ -385,37 +352,14 @@ PINION_DECL void task_server::settle(const answer_ref& answer, const outcome<>& 
 
 PINION_DECL void task_server::refuse_unread(const answer_ref& answer, const error& why) const {
   if (why.code() != errc::resource_exhausted) return answer->hang_up(why);
-  answer->fail(error(why.code(), why.sentence() + " in " + me_.name + " (server_config.limits.session_bytes)"));
+  const auto told = outcome_of([&] {
+    answer->fail(error(why.code(), why.sentence() + " in " + me_.name + " (server_config.limits.session_bytes)"));
+  });
+  if (!told) answer->fail(why);
 }
 
 PINION_DECL burdens::share task_server::hold(const delivery& d) {
   return burdens_.of_message(d.guest->channel, d.envelope.control.size() + d.envelope.payload);
-}
-
-PINION_DECL void task_server::begin_run(client_run&& r) {
-  const answer_ref answer = r.answer;
-  const patience limit = until(r.patience_ms);
-  or_fail(answer, [&] {
-    if (r.session->is_fresh(r.step)) return run_fresh(std::move(r), limit);
-    const auto client = r.client;
-    calls_.begin(client, [limit, held = std::make_shared<client_run>(std::move(r))] {
-      or_fail(held->answer, [&] {
-        held->session->refresh(held->step, limit);
-        run_fresh(std::move(*held), limit);
-      });
-    });
-  });
-}
-
-PINION_DECL void task_server::run_fresh(client_run&& r, patience until) {
-  auto& session = *r.session;
-  session.run(r.step, std::move(r.feeds), r.trace, until, worker::begin_in::pool,
-              [answer = r.answer, session = r.session, counted = std::move(r.counted),
-               held = std::move(r.held)](run_result ran) {
-                if (failed_without_trace(ran)) return answer->fail(*ran.failure);
-                answer->reply(rpc::encode(
-                    run_reply{std::move(ran.fetches), session->take_notices(), std::move(ran.trace), ran.failure}));
-              });
 }
 
 PINION_DECL patience task_server::until(std::uint64_t ms) const {
@@ -425,14 +369,18 @@ PINION_DECL patience task_server::until(std::uint64_t ms) const {
 PINION_DECL rpc::awaitable<void> task_server::sweep(task_server* self, std::shared_ptr<rpc::timer> timer,
                                                     std::shared_ptr<bool> stopped) {
   for (int n = 1; co_await timer->wait_until(self->net_->now() + std::chrono::seconds(1)); ++n) {
-    if (*stopped) co_return;  // self may be gone
-    self->master_->say_long_runs();
-    self->disbelieved_.tell_rest(self->net_->now());
-    if (self->exchange_.sweep()) self->let_go_ = std::max(self->let_go_, 1);
-    if (n % 10 != 0) continue;
-    self->builders_.add(0, [graphs_too = self->let_go_ > 0] { give_spare_memory_back(graphs_too); });
-    self->let_go_ = std::max(self->let_go_ - 1, 0);
+    if (*stopped) co_return;                                                // self may be gone
+    static_cast<void>(outcome_of([&] { self->sweep_once(n % 10 == 0); }));  // what failed is done by the next
   }
+}
+
+PINION_DECL void task_server::sweep_once(bool frees) {
+  master_->say_long_runs();
+  disbelieved_.tell_rest(net_->now());
+  if (exchange_.sweep()) let_go_ = std::max(let_go_, 1);
+  if (!frees) return;
+  builders_.add(0, [graphs_too = let_go_ > 0] { give_spare_memory_back(graphs_too); });
+  let_go_ = std::max(let_go_ - 1, 0);
 }
 
 PINION_DECL task_report task_server::report() {

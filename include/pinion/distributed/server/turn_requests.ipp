@@ -34,7 +34,9 @@ PINION_DECL task_server::opened task_server::take_one_turn(const delivery& d) {
               {std::move(t.feeds), std::move(t.values), std::move(t.fetches), std::move(t.targets)},
               until(t.patience_ms), std::move(held), [answer, session](outcome<std::vector<any_tensor>> fetched) {
                 if (!fetched) return answer->fail(*fetched.failure());
-                answer->reply(rpc::encode(turn_taken{std::move(fetched).value(), session->take_notices()}));
+                answer->reply_with([&] {
+                  return rpc::encode(turn_taken{std::move(fetched).value(), session->take_notices()});
+                });
               });
         });
   });

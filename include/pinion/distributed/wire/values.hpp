@@ -62,6 +62,11 @@ void load(rpc::reader& a, described_value& v);
 void load(rpc::reader& a, value_outline& v);
 // Reads the rest of what describes a value, behind its beginning.
 described_value load_rest(rpc::reader& a, const value_outline& of);
+
+// The bytes that a value counts where bytes are limited: those of its elements, and of texts the letters too.
+std::uint64_t weight_of(const any_tensor& value);
+// The same of a value that ends its message, of which the beginning was read.
+std::uint64_t weight_of(const value_outline& value, const rpc::reader& behind);
 }  // namespace distributed
 
 void save(rpc::writer& a, const device_spec& spec);

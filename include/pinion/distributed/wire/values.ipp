@@ -1,6 +1,7 @@
 // Bodies of <pinion/distributed/wire/values.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -78,9 +79,19 @@ PINION_DECL void load(rpc::reader& a, shape& s) {
 
 namespace pinion { inline namespace v0 { namespace detail {
 
+inline std::span<const std::string> texts_of(const any_tensor& t) {
+  return {t.data<std::string>(), static_cast<std::size_t>(t.count())};
+}
+inline std::uint64_t letters_of(const any_tensor& t) {
+  std::uint64_t sum = 0;
+  for (const std::string& one : texts_of(t)) sum += one.size();
+  return sum;
+}
+
 inline void save_text(rpc::writer& a, const any_tensor& t) {
   a.put_count(static_cast<std::uint64_t>(t.count()));
-  for (const std::string& one : std::span(t.data<std::string>(), static_cast<std::size_t>(t.count()))) a(one);
+  a.expect_room(letters_of(t) + sizeof(std::uint32_t) * static_cast<std::uint64_t>(t.count()));
+  for (const std::string& one : texts_of(t)) a(one);
 }
 
 inline any_tensor load_text(rpc::reader& a, const shape& extent) {
@@ -129,6 +140,18 @@ PINION_DECL void load(rpc::reader& a, value_outline& v) {
   if (!v.there) return;
   a(v.dtype, v.shape);
   if (!v.shape.known()) rpc::reader::refuse("a message holds a tensor of shape " + to_string(v.shape));
+}
+
+PINION_DECL std::uint64_t weight_of(const any_tensor& value) {
+  if (value.empty()) return 0;
+  return value.bytes() + (value.dtype() == dtype::string ? pinion::detail::letters_of(value) : 0);
+}
+
+PINION_DECL std::uint64_t weight_of(const value_outline& value, const rpc::reader& behind) {
+  if (!value.there || value.dtype != dtype::string) return value.bytes();
+  const auto sizes =
+      sizeof(std::uint32_t) * (1 + static_cast<std::uint64_t>(value.shape.count()));  // before the letters
+  return value.bytes() + behind.left() - std::min<std::uint64_t>(behind.left(), sizes);
 }
 
 PINION_DECL std::uint64_t value_outline::bytes() const {

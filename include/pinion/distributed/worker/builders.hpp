@@ -31,6 +31,7 @@ class builders {
   using work = std::function<void()>;
   explicit builders(int threads, int most_spares = 0) : pool_(threads, 0, most_spares) {}
 
+  // Throws before the work is added, or not at all.
   void add(std::uint64_t key, work what);
   // Drops the work of a key that is not begun, and cancels that which is under way (cancellable_work), since nobody
   // waits for it any more.
@@ -42,6 +43,8 @@ class builders {
  private:
   // Does the next work of a key, and then lets the others take their turns.
   void take_turn(std::uint64_t key);
+  // Does the next work of a key. Returns whether there is more.
+  bool do_next(std::uint64_t key);
 
   // Lowers the priority of the calling thread. Linux keeps niceness per thread, and threads inherit it. With a niceness
   // of 5 a thread gets about a quarter of a core that others want.
@@ -49,8 +52,12 @@ class builders {
 
   std::mutex mutex_;
   std::condition_variable idle_;
+  struct piece {
+    work what;
+    std::shared_ptr<cancellation> dropped;
+  };
   struct line {
-    std::deque<work> waiting;
+    std::deque<piece> waiting;
     std::shared_ptr<cancellation> under_way;  // null: nothing is
   };
   // A line is there while work of its key waits or is under way.

@@ -6,6 +6,7 @@
 
 #include <pinion/base/cancellable_work.hpp>
 #include <pinion/base/heap.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/device/pool_allocator.hpp>
 #include <pinion/distributed/worker/builders.hpp>
 
@@ -13,13 +14,17 @@ namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void builders::add(std::uint64_t key, work what) {
   if (pool_.threads() == 0) return what();
-  {
-    std::lock_guard hold(mutex_);
-    const auto [at, fresh] = lines_.try_emplace(key);
-    at->second.waiting.push_back(std::move(what));
-    if (!fresh) return;  // the thread that works for the key, or comes for it, will do it
+  piece next{std::move(what), std::make_shared<cancellation>()};
+  std::lock_guard hold(mutex_);
+  const auto [at, fresh] = lines_.try_emplace(key);
+  try {
+    at->second.waiting.push_back(std::move(next));
+    // Otherwise the thread that works for the key, or comes for it, will do it.
+    if (fresh) pool_.schedule([this, key] { take_turn(key); }, key);
+  } catch (...) {
+    if (fresh) lines_.erase(at);
+    throw;
   }
-  pool_.schedule([this, key] { take_turn(key); }, key);
 }
 
 PINION_DECL void builders::drop(std::uint64_t key) {
@@ -29,9 +34,11 @@ PINION_DECL void builders::drop(std::uint64_t key) {
   auto& [waiting, under_way] = at->second;
   if (under_way) under_way->cancel();
   if (waiting.empty()) return;
-  const auto dropped = std::make_shared<std::deque<work>>(std::move(waiting));
-  waiting.clear();
-  waiting.push_back([dropped] { dropped->clear(); });  // they may hold large graphs
+  const auto dropped = std::make_shared<std::deque<piece>>();
+  std::deque<piece> instead;
+  instead.push_back({[dropped] { dropped->clear(); }, std::make_shared<cancellation>()});  // they may hold large graphs
+  dropped->swap(waiting);
+  waiting.swap(instead);
 }
 
 PINION_DECL bool builders::wait_until_idle(time_point until) {
@@ -42,19 +49,23 @@ PINION_DECL bool builders::wait_until_idle(time_point until) {
 PINION_DECL void builders::take_turn(std::uint64_t key) {
   thread_local const bool ready = (mark_heap(), let_others_first());
   static_cast<void>(ready);
-  const auto mine = std::make_shared<cancellation>();
-  work next;
+  while (do_next(key))
+    if (outcome_of([&] { pool_.schedule([this, key] { take_turn(key); }, key); })) return;
+}
+
+PINION_DECL bool builders::do_next(std::uint64_t key) {
+  piece next;
   {
     std::lock_guard hold(mutex_);
     auto& [waiting, under_way] = lines_.find(key)->second;
     next = std::move(waiting.front());
     waiting.pop_front();
-    under_way = mine;
+    under_way = next.dropped;
   }
   {
-    const cancellable_work until_dropped(*mine);
-    next();
-    next = nullptr;
+    const cancellable_work until_dropped(*next.dropped);
+    next.what();
+    next.what = nullptr;
   }
   devices::pool_allocator::of_cpus().leave_own();  // values of graphs, which other threads may let go
   {
@@ -64,10 +75,10 @@ PINION_DECL void builders::take_turn(std::uint64_t key) {
     if (at->second.waiting.empty()) {
       lines_.erase(at);
       if (lines_.empty()) idle_.notify_all();
-      return;
+      return false;
     }
   }
-  pool_.schedule([this, key] { take_turn(key); }, key);
+  return true;
 }
 
 }}}  // namespace pinion::v0::distributed

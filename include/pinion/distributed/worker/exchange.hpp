@@ -157,7 +157,8 @@ class exchange final : public value_carrier {
   // The rendezvous of runs that were spoilt: their values are freed without the lock.
   using spoilt_runs = std::vector<std::shared_ptr<remote_rendezvous>>;
   static void free_values(const spoilt_runs& all);
-  // Requires, for the next seven: the lock is held.
+  // Requires, for the next eight: the lock is held.
+  void return_credit_of(std::string_view task, std::uint64_t bytes);
   entry& expected(const run_id& run);
   bool is_buried(const run_id& run) const;
   void bury(const run_id& run);
@@ -181,14 +182,21 @@ class exchange final : public value_carrier {
   entry take(const run_id& run);
   void fail(const run_id& run, const error& why);
   void lost(const std::string& task, const error& why);
-  // Requires: the lock is held. Takes note of the runs with a peer that it concerns.
+  // Fails the runs with a peer that it concerns, each once. Those that it has not come to when memory runs out, it
+  // comes to when it is called again.
   template <class Which>
-  std::vector<std::function<void(const error&)>> runs_with(const std::string& peer, const Which& concerns) {
+  void fail_runs_with(const std::string& peer, const Which& concerns, const error& why) {
     std::vector<std::function<void(const error&)>> found;
-    for (auto& [run, r] : runs_)
-      if (r.begun && r.peers.contains(peer) && concerns(r) && !std::exchange(r.has_lost, true))
+    const auto all = outcome_of([&] {
+      std::lock_guard hold(mutex_);
+      for (auto& [run, r] : runs_) {
+        if (!r.begun || r.has_lost || !r.peers.contains(peer) || !concerns(r)) continue;
         found.push_back(r.failed);
-    return found;
+        r.has_lost = true;
+      }
+    });
+    for (const auto& failed : found) failed(why);
+    all.value();
   }
   // Forgets a channel that is gone, and with the last of a sender what it sent early. Returns false if it is no task's.
   bool forget_way(const rpc::guest& who, const error& why);
@@ -223,4 +231,5 @@ class exchange final : public value_carrier {
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/worker/exchange.ipp>
+#include <pinion/distributed/worker/exchange_early.ipp>
 #endif

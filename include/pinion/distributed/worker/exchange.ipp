@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <pinion/base/insist.hpp>
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/worker/exchange.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
@@ -112,16 +113,18 @@ PINION_DECL void exchange::came(const rpc::guest_ref& who) {
 
 PINION_DECL bool exchange::forget_way(const rpc::guest& who, const error& why) {
   spoilt_runs spoilt;
+  const std::string sender = early_values::sender_of(who);
+  const error lost = detail::lost_way(who.name, "sent values before the run began", why.sentence());
   {
     std::lock_guard hold(mutex_);
     accounts_.erase(who.channel);
     const auto ways = ways_in_.find(who.name);
     if (ways == ways_in_.end() || ways->second.erase(who.channel) == 0) return false;
     if (ways->second.empty()) ways_in_.erase(ways);
-    const std::string sender = early_values::sender_of(who);
-    if (--channels_[sender] == 0) {
-      channels_.erase(sender);
-      spoil_runs_of(sender, detail::lost_way(who.name, "sent values before the run began", why.sentence()), spoilt);
+    const auto channels = channels_.find(sender);
+    if (channels != channels_.end() && --channels->second == 0) {
+      channels_.erase(channels);
+      insist([&] { spoil_runs_of(sender, lost, spoilt); });
     }
   }
   free_values(spoilt);
@@ -134,24 +137,27 @@ PINION_DECL void exchange::gone(const rpc::guest_ref& who, const error& why) {
     return;  // the channel to it tells its runs, or has told them
   // Where the peer itself has just died, or came back as another, the channel to it is about to tell that. Where it
   // answers, it lives, and what was on its way is lost.
-  const auto lost = detail::lost_way(who->name, "sends values", why.sentence());
-  way_to(who->name)->request(rpc::lane::control, rpc::ping_method, rpc::message(),
-                             {.open =
-                                  [this, lost, since = net_.now()](const rpc::envelope&) {
-                                    fail_runs_with(lost.task(), since, lost);
-                                    return nullptr;
-                                  },
-                              .failed = [](const error&) {}});
+  const auto asked = outcome_of([&] {
+    const auto lost = detail::lost_way(who->name, "sends values", why.sentence());
+    way_to(who->name)->request(rpc::lane::control, rpc::ping_method, rpc::message(),
+                               {.open =
+                                    [this, lost, since = net_.now()](const rpc::envelope&) {
+                                      insist([&] { fail_runs_with(lost.task(), since, lost); });
+                                      return nullptr;
+                                    },
+                                .failed = [](const error&) {}});
+  });
+  if (!asked) insist([&] { fail_runs_with(who->name, net_.now(), *asked.failure()); });
 }
 
 PINION_DECL void exchange::fail_runs_with(const std::string& peer, time_point until, const error& why) {
-  std::vector<std::function<void(const error&)>> concerned;
+  time_point last;
   {
     std::lock_guard hold(mutex_);
-    const auto last = std::min(sends_since(peer), until);
-    concerned = runs_with(peer, [&](const entry& r) { return r.born <= last; });
+    last = std::min(sends_since(peer), until);
   }
-  for (const auto& failed : concerned) failed(why);
+  const auto concerned = [last](const entry& r) { return r.born <= last; };
+  fail_runs_with(peer, concerned, why);
 }
 
 PINION_DECL void exchange::fail_unreachable() {
@@ -193,7 +199,7 @@ PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std:
                                  any_tensor value) {
   const auto way = way_to(to_task);
   if (!way->up()) return fail(run, way->why_down());
-  const std::uint64_t bytes = value.empty() ? 0 : value.bytes();
+  const std::uint64_t bytes = weight_of(value);
   bool push = false, kept = false;
   {
     std::lock_guard hold(mutex_);
@@ -208,11 +214,20 @@ PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std:
       kept = offers_.add(run, key, to_task, value);
   }
   if (!push && !kept) return fail(run, too_much_offered(to_task));
-  if (push)
+  if (!push) return way->notify(rpc::lane::data, announce_value::method, rpc::encode(announce_value{run, key}));
+  try {
     way->notify(rpc::lane::data, push_value::method, rpc::encode(push_value{run, key, std::move(value)}),
                 bytes > rpc::outbox::worth_sharing ? rpc::connection::urgency::now : rpc::connection::urgency::batch);
-  else
-    way->notify(rpc::lane::data, announce_value::method, rpc::encode(announce_value{run, key}));
+  } catch (...) {
+    std::lock_guard hold(mutex_);
+    return_credit_of(to_task, bytes);
+    throw;
+  }
+}
+
+PINION_DECL void exchange::return_credit_of(std::string_view task, std::uint64_t bytes) {
+  const auto on_the_way = in_flight_.find(task);
+  if (on_the_way != in_flight_.end()) on_the_way->second -= std::min(on_the_way->second, bytes);
 }
 
 PINION_DECL void exchange::fetch(const run_id& run, const std::string& key, std::string_view from_task, fetched done) {
@@ -257,17 +272,16 @@ PINION_DECL error exchange::too_much_offered(std::string_view to_task) const {
 }
 
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope& e, const rpc::guest_ref& from) {
-  constexpr std::uint64_t least = std::uint64_t{256} << 20, least_of_text = std::uint64_t{64} << 20;
+  constexpr std::uint64_t least = std::uint64_t{256} << 20;
   const auto of_peer = account_of(from);
   push_of<value_outline> outline;
   rpc::reader in(e.control, e.payload);
   in(outline);
   detail::expect_short(outline.key);
-  const std::uint64_t bytes = outline.value.bytes(), most = 16 * options_.credit;
-  const bool text = outline.value.there && outline.value.dtype == dtype::string;
-  if (of_peer->held() + bytes > std::max(most, text ? least_of_text : least))
+  const std::uint64_t bytes = weight_of(outline.value, in), most = 16 * options_.credit;
+  if (of_peer->held() + bytes > std::max(most, least))
     throw error(errc::resource_exhausted, from->name + " pushed more than its credit");
-  const auto meet = meeting(outline.run, outline.key, &outline.value, e.control.size() + bytes, from);
+  const auto meet = meeting(outline.run, outline.key, &outline.value, e.control.size() + outline.value.bytes(), from);
   of_peer->hold(bytes);
   std::shared_ptr<void> credit(nullptr, [of_peer, bytes](void*) { of_peer->release(bytes); });
   if (!meet) return nullptr;  // its bytes are passed over
@@ -297,7 +311,7 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pulled(const rpc::envelope&
                                             " lost the master, or the task that asks, meanwhile")
                        .in_task(task_));
     else
-      answer->reply(rpc::encode(pulled_value{std::move(offered)}));
+      answer->reply_with([&] { return rpc::encode(pulled_value{std::move(offered)}); });
   });
 }
 
@@ -310,8 +324,7 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::credited(const rpc::envelop
   return rpc::receive<return_credit>(e, [this, from](return_credit&& c) {
     expect_of_cluster(*from);
     std::lock_guard hold(mutex_);
-    const auto found = in_flight_.find(from->name);
-    if (found != in_flight_.end()) found->second -= std::min(found->second, c.bytes);
+    return_credit_of(from->name, c.bytes);
   });
 }
 
@@ -336,48 +349,6 @@ PINION_DECL void exchange::bury(const run_id& run) {
   of.last = net_.now();
   of.runs.insert(run.count);
   if (of.runs.size() > options_.tombstones) of.runs.erase(of.runs.begin());
-}
-
-PINION_DECL bool exchange::may_wait(const rpc::guest& from, const run_id& run, std::uint64_t bytes,
-                                    spoilt_runs& spoilt) {
-  const std::string who = early_values::sender_of(from);
-  bytes += early_values::least;
-  if (const auto most = early_.makes_room(who, bytes); !most.empty())
-    spoil_runs_of(most, early_.too_much(most), spoilt);
-  const auto refused = early_.refusal(who, bytes);
-  entry& r = expected(run);
-  if (r.spoilt) return false;
-  if (refused)
-    spoil(r, who, *refused, early_values::least, spoilt);
-  else
-    early_.add(r.early, who, {.values = 1, .bytes = bytes});
-  return !refused;
-}
-
-PINION_DECL void exchange::spoil(entry& r, const std::string& by, const error& why, std::uint64_t bytes,
-                                 spoilt_runs& spoilt) {
-  early_.remove(r.early);
-  r.spoilt = why;
-  early_.add(r.early, by, {.spoilt = 1, .bytes = bytes});
-  spoilt.push_back(r.meet);
-}
-
-PINION_DECL void exchange::spoil_runs_of(const std::string& sender, const error& why, spoilt_runs& spoilt) {
-  const std::string name = early_values::name_in(sender);  // under which they are counted, since the sender may be gone
-  for (auto at = runs_.begin(); at != runs_.end();) {
-    entry& r = at->second;
-    const bool its = r.early.contains(sender), forgotten = its && !early_.may_spoil(name);
-    if (its && !forgotten) spoil(r, name, why, 0, spoilt);
-    if (forgotten) {
-      early_.remove(r.early);
-      spoilt.push_back(r.meet);
-    }
-    at = forgotten ? runs_.erase(at) : std::next(at);
-  }
-}
-
-PINION_DECL void exchange::free_values(const spoilt_runs& all) {
-  for (const auto& meet : all) meet->abort(error(errc::cancelled, "the run will not begin here"));
 }
 
 PINION_DECL void exchange::expect_awaited(const entry& r, const std::string& key, const value_outline* is,
@@ -450,14 +421,13 @@ PINION_DECL void exchange::fail(const run_id& run, const error& why) {
 }
 
 PINION_DECL void exchange::lost(const std::string& task, const error& why) {
-  std::vector<std::function<void(const error&)>> concerned;
   {
     std::lock_guard hold(mutex_);
     in_flight_.erase(task);
     offers_.forget_task(task);
-    concerned = runs_with(task, [](const entry&) { return true; });
   }
-  for (const auto& failed : concerned) failed(why);
+  const auto all = [](const entry&) { return true; };
+  fail_runs_with(task, all, why);
 }
 
 PINION_DECL void exchange::expect_of_cluster(const rpc::guest& from) const {

@@ -3,13 +3,14 @@
 
 #include <utility>
 
+#include <pinion/distributed/wire/values.hpp>
 #include <pinion/distributed/worker/offers.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL bool offers::add(const run_id& run, const std::string& key, std::string_view to, any_tensor value) {
   constexpr std::uint64_t of_any = 1024;  // of a value, however short
-  const std::uint64_t bytes = of_any + (value.empty() ? 0 : value.bytes());
+  const std::uint64_t bytes = of_any + weight_of(value);
   const auto waits = bytes_.find(to);
   if (waits != bytes_.end() && waits->second + bytes > most_) return false;
   const std::string task(to);

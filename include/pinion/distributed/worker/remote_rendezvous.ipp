@@ -71,11 +71,12 @@ PINION_DECL void remote_rendezvous::arrive(const std::string& key, arrival a) {
   }
   if (!waiting) return;
   if (!brief) {
-    carrier_.compute(run_, [waiting = std::move(waiting), value = std::move(a.value)] { waiting(handed_over(value)); });
-    return;
+    const auto given =
+        outcome_of([&] { carrier_.compute(run_, [waiting, value = a.value] { waiting(handed_over(value)); }); });
+    return given ? void() : waiting(given.failure());
   }
   for (auto& longer : hurried::run([&] { waiting(handed_over{std::move(a.value)}); }))
-    carrier_.compute(run_, std::move(longer));
+    if (!outcome_of([&] { carrier_.compute(run_, longer); })) longer();  // in this thread rather than not at all
 }
 
 PINION_DECL void remote_rendezvous::announce(const std::string& key, const std::string& by) {

@@ -137,6 +137,10 @@ class worker {
   // Fails a run. A run that has not started ends at once.
   void fail(const std::shared_ptr<active_run>& a, const error& why);
   void start(const std::shared_ptr<active_run>& a);
+  void start_in_pool(const std::shared_ptr<active_run>& a);
+  // Calls an alarm, which ends work that is under way, in a thread of its own kind.
+  template <class Alarm>
+  void ring(std::uint64_t line, const Alarm& alarm);
   void finish(const std::shared_ptr<active_run>& a);
   std::shared_ptr<active_run> find_run(const run_id& run) const;
   template <class Which>

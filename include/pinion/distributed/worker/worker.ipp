@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <pinion/base/insist.hpp>
 #include <pinion/distributed/wire/waiting.hpp>
 #include <pinion/distributed/worker/worker.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
@@ -63,11 +64,14 @@ PINION_DECL void worker::keep(const party& by, const kept_steps::step_ref& step,
     return done(current_error().in_task(name_));
   }
   const std::uint64_t line = line_of(by, step->session);
-  meet_peers(step, std::chrono::seconds(2), [this, claim, step, line, done = std::move(done)](outcome<> met) {
-    if (met) return builders_.add(line, [this, claim, step, done] { build(*claim, step, done); });
+  const auto then = [this, claim, step, line, done](outcome<> met) {
+    if (met) met = outcome_of([&] { builders_.add(line, [this, claim, step, done] { build(*claim, step, done); }); });
+    if (met) return;
     claim->end();
     done(std::move(met));
-  });
+  };
+  const auto meets = outcome_of([&] { meet_peers(step, std::chrono::seconds(2), then); });
+  if (!meets) then(meets);
 }
 
 PINION_DECL void worker::run(const run_step& r, const party& by, std::vector<any_tensor> feeds, std::size_t fetches,
@@ -106,9 +110,14 @@ PINION_DECL void worker::cancel(const run_id& run, const error& why, const party
   if (!a && !steps_.knows(run.session)) return;
   const auto end_it = [this, a, run, why] {
     if (a) fail(a, why);
-    exchange_.forget(run);
+    insist([&] { exchange_.forget(run); });
   };
-  alarms_.schedule(end_it, run.session.number);
+  ring(run.session.number, end_it);
+}
+
+template <class Alarm>
+void worker::ring(std::uint64_t line, const Alarm& alarm) {
+  if (!outcome_of([&] { alarms_.schedule(alarm, line); })) alarm();  // in this thread rather than not at all
 }
 
 PINION_DECL void worker::forget_session(const session_id& session, const party& by) {
@@ -128,9 +137,11 @@ PINION_DECL progress_reply worker::progress_of(const run_id& run, const party& b
 }
 
 PINION_DECL void worker::forget_owner(std::uint64_t channel, const error& why) {
-  for (const auto& a : runs_if([&](const active_run& r) { return r.owner.channel == channel; }))
-    alarms_.schedule([this, a, why] { fail(a, why); }, a->state.line);
-  builders_.drop(channel);
+  insist([&] {
+    for (const auto& a : runs_if([&](const active_run& r) { return r.owner.channel == channel; }))
+      ring(a->state.line, [this, a, why] { fail(a, why); });
+  });
+  insist([&] { builders_.drop(channel); });
   for (auto& [session, kept] : steps_.forget_all_of(channel)) let_go(session, std::move(kept));
 }
 
@@ -225,17 +236,17 @@ PINION_DECL void worker::build(kept_steps::claim& by, const kept_steps::step_ref
 PINION_DECL void worker::let_go(const session_id& session, kept_steps::session_ref kept) {
   if (!kept) return;
   exchange_.forget_session(session);
-  builders_.add(session.number, [kept = std::move(kept)]() mutable { kept = nullptr; });
+  static_cast<void>(outcome_of([&] { builders_.add(session.number, [kept]() mutable { kept = nullptr; }); }));
 }
 
 PINION_DECL void worker::refuse(const ordered_run& order, error why) {
   why.in_task(name_);
   note(order.by, why);
-  order.done({.failure = std::make_shared<const error>(std::move(why))});
+  order.done({.failure = pinion::detail::share(why)});
 }
 
 PINION_DECL void worker::note(const party& by, const error& why) {
-  if (!by.is_own_master()) failures_->add_step(why);
+  if (!by.is_own_master()) static_cast<void>(outcome_of([&] { failures_->add_step(why); }));
 }
 
 PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
@@ -246,15 +257,23 @@ PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
   } catch (...) {
     return refuse(order, current_error());
   }
-  if (!peers_are_up(*a->registered))  // peers may have lost each other since the last run
-    meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const outcome<>& met) {
-      if (!met) a->state.fail(*met.failure());
-      task_.pool.schedule([this, a] { start(a); }, a->state.line);
-    });
-  else if (order.where == begin_in::pool && !a->step->is_light())
-    task_.pool.schedule([this, a] { start(a); }, a->state.line);
-  else
-    start(a);
+  const auto begun = outcome_of([&] {
+    if (!peers_are_up(*a->registered))  // peers may have lost each other since the last run
+      meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const outcome<>& met) {
+        if (!met) a->state.fail(*met.failure());
+        start_in_pool(a);
+      });
+    else if (order.where == begin_in::pool && !a->step->is_light())
+      start_in_pool(a);
+    else
+      start(a);
+  });
+  if (!begun) fail(a, *begun.failure());
+}
+
+PINION_DECL void worker::start_in_pool(const std::shared_ptr<active_run>& a) {
+  const auto scheduled = outcome_of([&] { task_.pool.schedule([this, a] { start(a); }, a->state.line); });
+  if (!scheduled) fail(a, *scheduled.failure());
 }
 
 PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order, kept_steps::found&& what) {
@@ -264,27 +283,29 @@ PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order
   auto hook = std::make_shared<std::weak_ptr<active_run>>();
   const auto failed = [this, hook](const error& why) {
     const auto a = hook->lock();
-    if (a) alarms_.schedule([a, why] { a->state.fail(why); }, a->state.line);
+    if (a) ring(a->state.line, [a, why] { a->state.fail(why); });
   };
   auto meet = exchange_.begin(r.run, what.step->peers, failed,
                               std::shared_ptr<const awaited_values>(what.step, &what.step->awaited));
-  if (what.compiled->takes_briefly()) meet->takes_briefly();
-  auto a = std::make_shared<active_run>(std::move(meet), std::move(what), order.by);
-  *hook = a;
-  a->began = net_.now();
-  a->feeds = std::move(order.feeds);
-  a->fetches.resize(order.fetches);
-  a->state.feeds = a->feeds;
-  a->state.fetches = a->fetches;
-  if (r.trace) a->state.tracer = &a->tracer.emplace();
-  std::unique_lock hold(mutex_);
-  if (!stopped_) {
+  try {
+    if (what.compiled->takes_briefly()) meet->takes_briefly();
+    auto a = std::make_shared<active_run>(std::move(meet), std::move(what), order.by);
+    *hook = a;
+    a->began = net_.now();
+    a->feeds = std::move(order.feeds);
+    a->fetches.resize(order.fetches);
+    a->state.feeds = a->feeds;
+    a->state.fetches = a->fetches;
+    if (r.trace) a->state.tracer = &a->tracer.emplace();
+    std::lock_guard hold(mutex_);
+    if (stopped_) throw rpc::is_stopping(name_);
+    active_.emplace(r.run, a);
     a->done = std::move(order.done);
-    return active_[r.run] = a;
+    return a;
+  } catch (...) {
+    insist([&] { exchange_.end(r.run); });
+    throw;
   }
-  hold.unlock();
-  exchange_.end(r.run);
-  throw rpc::is_stopping(name_);
 }
 
 PINION_DECL void worker::expect_room(const ordered_run& order, const ends& needs) {
@@ -307,21 +328,28 @@ PINION_DECL void worker::fail(const std::shared_ptr<active_run>& a, const error&
 
 PINION_DECL void worker::start(const std::shared_ptr<active_run>& a) {
   if (a->started.exchange(true)) return;
-  a->step->start(a->state, [this, a] { finish(a); });
+  const auto begun = outcome_of([&] { a->step->start(a->state, [this, a] { finish(a); }); });
+  if (begun) return;
+  a->state.fail(*begun.failure());
+  finish(a);
 }
 
 PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
-  exchange_.end(a->meet->run());
-  // A value that it offered after its session was forgotten would wait for ever.
-  if (const auto session = a->session.lock(); !session || session->forgotten.cancelled())
-    exchange_.forget(a->meet->run());
+  insist([&] {
+    exchange_.end(a->meet->run());
+    // A value that it offered after its session was forgotten would wait for ever.
+    if (const auto session = a->session.lock(); !session || session->forgotten.cancelled())
+      exchange_.forget(a->meet->run());
+  });
   const auto done = std::move(a->done);
   const auto failed = a->state.failure();
   counts_.ended(!failed, net_.now());
   run_result result;
-  if (a->tracer) result.trace = a->tracer->take();
+  if (a->tracer) static_cast<void>(outcome_of([&] { result.trace = a->tracer->take(); }));
   if (failed) {
-    result.failure = std::make_shared<const error>(error(*failed).in_task(name_));
+    result.failure = failed;
+    static_cast<void>(
+        outcome_of([&] { result.failure = std::make_shared<const error>(error(*failed).in_task(name_)); }));
     note(a->owner, *result.failure);
   } else {
     result.fetches = std::move(a->fetches);

@@ -21,6 +21,7 @@
 
 #include <pinion/base/cancellation.hpp>
 #include <pinion/base/config.hpp>
+#include <pinion/base/hurried.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/runtime/step/bound_sequence.hpp>
@@ -137,6 +138,8 @@ class executor : public std::enable_shared_from_this<executor> {
  protected:
   // Makes the memory ready for a run whose items take_inputs(), except for `pending`.
   void prepare_memory();
+  // Makes the rest ready that start() needs.
+  void prepare();
 
   // Runs an item where items run in order.
   void run_alone(const executable::item& it, kernel_context& c);
@@ -172,6 +175,8 @@ class executor : public std::enable_shared_from_this<executor> {
   static constexpr int most_in_a_hurry = 16;
 
   void push(ready_items& ready, int i) const;
+  // Leaves what is ready to another thread. Returns false, and fails the step, where there is no memory for that.
+  bool put_by(hurried& hurry, const ready_items& ready);
   // Hands the expensive items to the pool, so that they run beside the one that this thread has taken.
   void share_expensive(ready_items& ready);
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <pinion/base/cancellable_work.hpp>
-#include <pinion/base/hurried.hpp>
 #include <pinion/runtime/step/executor.hpp>
 #include <pinion/runtime/step/node_event.hpp>
 #include <pinion/tensor/lent.hpp>
@@ -24,7 +23,7 @@ PINION_DECL void step_state::fail(const error& why) {
   {
     std::lock_guard hold(mutex_);
     if (failure_) return;
-    failure_ = std::make_shared<const error>(why);
+    failure_ = pinion::detail::share(why);
     failed_.store(true, std::memory_order_release);
   }
   rendezvous->abort(why);
@@ -137,19 +136,24 @@ PINION_DECL bound_sequence* executor::bound_from(int first) {
 
 PINION_DECL void executor::start(finished done) {
   done_ = std::move(done);
+  const auto prepared = outcome_of([this] { prepare(); });
+  if (!prepared) step_.fail(*prepared.failure());
+  if (!prepared || e_.items.empty()) return finish();
+  ready_items ready(m_.links);
+  for (std::size_t i = 0; i < e_.items.size(); ++i)
+    if (e_.items[i].predecessors == 0) push(ready, static_cast<int>(i));
+  const auto self = shared_from_this();
+  process(ready);
+}
+
+PINION_DECL void executor::prepare() {
   prepare_memory();
   if (m_.links.empty()) m_.links.resize(e_.items.size());
   remaining_.store(static_cast<int>(e_.items.size()), std::memory_order_relaxed);
-  ready_items ready(m_.links);
-  for (std::size_t i = 0; i < e_.items.size(); ++i) {
+  for (std::size_t i = 0; i < e_.items.size(); ++i)
     m_.pending[i].store(e_.items[i].predecessors, std::memory_order_relaxed);
-    if (e_.items[i].predecessors == 0) push(ready, static_cast<int>(i));
-  }
   if (!e_.device->stream()) m_.values.begin_in_any_order(step_.feeds, e_.device->memory());
-  if (e_.items.empty()) return finish();
-  const auto self = shared_from_this();
   step_.add_part(*this);
-  process(ready);
 }
 
 PINION_DECL void executor::list_under_way(std::vector<std::string>& names, std::size_t most) const {
@@ -160,7 +164,7 @@ PINION_DECL void executor::list_under_way(std::vector<std::string>& names, std::
 }
 
 PINION_DECL void executor::prepare_memory() {
-  if (m_.readers.empty()) {
+  if (m_.readers.size() != e_.readers.size() || m_.pending.size() != e_.items.size()) {
     m_.arguments.resize(static_cast<std::size_t>(e_.inputs));
     m_.pending = std::vector<std::atomic<int>>(e_.items.size());
     m_.readers = std::vector<std::atomic<int>>(e_.readers.size());
@@ -173,12 +177,19 @@ PINION_DECL void executor::process(ready_items ready) {
   hurried* const hurry = hurried::of_this_thread();
   kernel_context c = context();
   for (int ran = 0; !ready.empty(); ++ran) {
-    if (hurry && (ran == most_in_a_hurry || !e_.items[static_cast<std::size_t>(ready.top())].brief))
-      return hurry->put_by([self = shared_from_this(), ready] { self->process(ready); });
+    if (hurry && (ran == most_in_a_hurry || !e_.items[static_cast<std::size_t>(ready.top())].brief) &&
+        put_by(*hurry, ready))
+      return;
     const int i = ready.pop();
     if (e_.items[static_cast<std::size_t>(i)].kind != part_item::send) share_expensive(ready);  // a send takes no time
     begin(i, c, ready);
   }
+}
+
+PINION_DECL bool executor::put_by(hurried& hurry, const ready_items& ready) {
+  const auto put = outcome_of([&] { hurry.put_by([self = shared_from_this(), ready] { self->process(ready); }); });
+  if (!put) step_.fail(*put.failure());  // what is ready is not computed then, and takes no time
+  return put.ok();
 }
 
 PINION_DECL void executor::push(ready_items& ready, int i) const {
@@ -188,19 +199,25 @@ PINION_DECL void executor::push(ready_items& ready, int i) const {
 PINION_DECL void executor::share_expensive(ready_items& ready) {
   if (!pool_ || pool_->threads() == 0) return;
   while (ready.has_expensive()) {
-    const auto run_one = [self = shared_from_this(), other = ready.pop_expensive()] {
+    const int other = ready.pop_expensive();
+    const auto run_one = [self = shared_from_this(), other] {
       ready_items one(self->m_.links);
       self->push(one, other);
       self->process(one);
     };
-    pool_->schedule(run_one, step_.line);
+    if (outcome_of([&] { pool_->schedule(run_one, step_.line); })) continue;
+    return push(ready, other);  // this thread does it then
   }
 }
 
 PINION_DECL void executor::begin(int i, kernel_context& c, ready_items& ready) {
   step_.check_deadline();
   const auto& it = e_.items[static_cast<std::size_t>(i)];
-  if (!step_.failed() && it.blocking) return wait(i);
+  if (!step_.failed() && it.blocking) try {
+      return wait(i);
+    } catch (...) {
+      blame(it, current_error());
+    }
   if (!step_.failed()) {
     const auto inputs = take_inputs(it);
     item_memory own(m_.values, i);
@@ -327,9 +344,12 @@ inline error lost_or(error e, devices::device& on) {
 }  // namespace detail
 
 PINION_DECL void executor::blame(const executable::item& it, error e) {
-  const node& n = *it.node;
-  e = detail::lost_or(std::move(e), *e_.device);
-  step_.fail(e.at_node(n.name, n.op, to_string(n.where)).on_device(e_.device->name()));
+  const auto blamed = outcome_of([&] {
+    const node& n = *it.node;
+    e = detail::lost_or(std::move(e), *e_.device);
+    step_.fail(e.at_node(n.name, n.op, to_string(n.where)).on_device(e_.device->name()));
+  });
+  if (!blamed) step_.fail(*blamed.failure());
 }
 
 PINION_DECL void executor::wait(int i) {

@@ -60,6 +60,7 @@ class planned_memory {
   };
 
   void begin_run(std::span<const any_tensor> feeds, allocator& device, bool in_order);
+  void end_run(bool failed);
   // Returns the plan for feeds of just these sizes, and else one for feeds that are nowhere smaller; null: none.
   known* find(std::span<const any_tensor> feeds);
   bool may_record();

@@ -37,9 +37,18 @@ PINION_DECL void planned_memory::begin_run(std::span<const any_tensor> feeds, al
 }
 
 PINION_DECL void planned_memory::end(bool failed) {
+  try {
+    end_run(failed);
+  } catch (const std::bad_alloc&) {  // a plan may be of other blocks than were noted last
+    drop_memory();
+    plans_.clear();
+  }
+}
+
+PINION_DECL void planned_memory::end_run(bool failed) {
+  known* const k = std::exchange(current_, nullptr);
   if (const auto recorder = std::exchange(recorder_, nullptr))
     if (auto noted = recorder->finish(); !failed) learn(std::move(noted));
-  known* const k = std::exchange(current_, nullptr);
   if (!k) return;
   if (!k->blocks->all_back())
     learn_what_left(*k);
