@@ -89,7 +89,10 @@ PINION_DECL void session_turns::take(turn t, patience until, share held, taken d
       if (const auto self = weak.lock()) self->fail_late();
     });
   hold.unlock();
-  if (!t.feeds.empty()) s_.values.compute(id_, [self = shared_from_this(), t = std::move(t)] { self->feed(t); });
+  if (!t.feeds.empty())
+    s_.values.compute(id_, [self = shared_from_this(), t = std::move(t)] {
+      if (const auto fed = outcome_of([&] { self->feed(t); }); !fed) self->fail(*fed.failure());
+    });
   if (over) over->done(std::move(over->how));
 }
 

@@ -329,12 +329,11 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::credited(const rpc::envelop
 }
 
 PINION_DECL exchange::entry& exchange::expected(const run_id& run) {
-  auto& r = runs_[run];
-  if (!r.meet) {
-    r.meet = std::make_shared<remote_rendezvous>(run, task_, *this);
-    r.born = net_.now();
-  }
-  return r;
+  if (const auto known = runs_.find(run); known != runs_.end()) return known->second;
+  entry fresh;
+  fresh.meet = std::make_shared<remote_rendezvous>(run, task_, *this);
+  fresh.born = net_.now();
+  return runs_.emplace(run, std::move(fresh)).first->second;
 }
 
 PINION_DECL bool exchange::is_buried(const run_id& run) const {
@@ -423,7 +422,7 @@ PINION_DECL void exchange::fail(const run_id& run, const error& why) {
 PINION_DECL void exchange::lost(const std::string& task, const error& why) {
   {
     std::lock_guard hold(mutex_);
-    in_flight_.erase(task);
+    if (const auto on_the_way = in_flight_.find(task); on_the_way != in_flight_.end()) on_the_way->second = 0;
     offers_.forget_task(task);
   }
   const auto all = [](const entry&) { return true; };

@@ -19,19 +19,20 @@ PINION_DECL std::uint64_t kept_session::memory() const {
 }
 
 PINION_DECL std::shared_ptr<kept_steps::claim> kept_steps::claimed(const session_id& session, const party& by) {
+  std::shared_ptr<claim> made;  // whose end takes the lock
   std::lock_guard hold(mutex_);
   expect_running();
   const auto at = sessions_.find(session);
   if (at == sessions_.end() && !by.is_own_master()) expect_room_for_session(by.channel);
-  auto& one = at == sessions_.end() ? sessions_[session] : at->second;
-  if (!one) one = std::make_shared<kept_session>();
+  const session_ref one = at == sessions_.end() ? std::make_shared<kept_session>() : at->second;
   if (!by.is_own_master() &&
       one->steps.size() + static_cast<std::size_t>(one->registering) >= static_cast<std::size_t>(limits_.steps))
     throw error(errc::resource_exhausted, name_ + " keeps at most " + std::to_string(limits_.steps) +
                                               " steps of a session (server_config.limits.steps)");
-  one->channel = by.channel;  // the master may have a new connection
-  auto made = std::make_shared<claim>(*this, session, one);
+  made = std::make_shared<claim>(*this, session, one);
   ++one->registering;
+  if (at == sessions_.end()) sessions_.emplace(session, one);
+  one->channel = by.channel;  // the master may have a new connection
   return made;
 }
 
