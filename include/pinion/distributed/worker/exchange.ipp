@@ -19,9 +19,8 @@ inline void expect_short(const std::string& key) {
 
 // Is the channel to this life of a task up?
 inline bool is_up(peers& others, const std::string& task, std::uint64_t incarnation) {
-  if (!others.knows(task)) return false;
-  const auto way = others.way_to(task);
-  return way->up() && way->incarnation() == incarnation;
+  const auto way = others.knows(task) ? others.way_to(task) : nullptr;
+  return way && way->up() && way->incarnation() == incarnation;
 }
 
 inline error lost_way(const std::string& peer, const std::string& did, const std::string& why) {
@@ -187,8 +186,7 @@ PINION_DECL time_point exchange::sends_since(const std::string& peer) const {
 PINION_DECL std::shared_ptr<rpc::channel> exchange::way_to(std::string_view task) {
   auto way = peers_.way_to(task);
   std::lock_guard hold(mutex_);
-  const auto known = watched_.find(task);
-  if (known != watched_.end() && known->second.lock() == way) return way;
+  if (const auto known = watched_.find(task); known != watched_.end() && known->second.lock() == way) return way;
   std::erase_if(watched_, [](const auto& w) { return w.second.expired(); });  // of tasks that have left
   watched_[std::string(task)] = way;
   way->observe([this, task = std::string(task)](const error& why) { lost(task, why); });
