@@ -218,7 +218,8 @@ TEST_CASE("the file of a task's variables is its owner's alone") {
 TEST_CASE("variables of text are not kept, and the log names the first of them") {
   const temporary_folder folder;
   runtime::task task({});
-  for (int i = 0; i < 12; ++i) make(task, "", fmt::format("t{:02}", i), tensor<std::string>(std::string("text")).untyped());
+  for (int i = 0; i < 12; ++i)
+    make(task, "", fmt::format("t{:02}", i), tensor<std::string>(std::string("text")).untyped());
   distributed::kept_variables kept(task, name_of("ps", 0), folder.path("ps.safetensors"));
   const told_lines told;
   CHECK(kept.write(std::chrono::steady_clock::now()));
