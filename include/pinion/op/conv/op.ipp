@@ -108,7 +108,6 @@ PINION_DECL window pooling::window_of(const attributes& attrs) {
   const auto fits_an_image = [](std::int64_t n) { return n >= 1 && n <= 1 << 20; };
   if (extents.size() != 2 || !fits_an_image(extents[0]) || !fits_an_image(extents[1]))
     throw error(errc::invalid_argument, "the window of a pooling is two numbers from 1 on");
-  if (attrs.has("dilations")) throw error(errc::invalid_argument, "the window of a pooling has no holes");
   return window(attrs, extents[0], extents[1]);
 }
 
