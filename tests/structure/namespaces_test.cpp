@@ -96,6 +96,7 @@ const std::vector<guest> guests{
     {"distributed/wire/messages.hpp", "rpc", "templates are held where they were declared"},
     {"tensor/rows.hpp", "rows", "tensor is a type, which users write"},
     {"base/dtype.hpp", "dtypes", "users write pn::dtypes::floating"},
+    {"opkit/attribute_list.hpp", "attr", "users write pn::attr::flag(\"reverse\")"},
     {"spec/device_field", "device_field", "parsers of one field each share their names"},
     {"spec/names.hpp", "ascii", "characters without a locale have the names of <cctype>"},
 };
