@@ -30,7 +30,9 @@ TEST_CASE("many maps that are joined, and may fail to broadcast, run on another 
   }
   session sess{toward(cluster.target("worker", 0))};
   CHECK(float(sess.run({{x, 1.f}, {y, 2.f}}, z)) == 15);
-  CHECK(caught([&] { sess.run({{x, tensor<float>{1, 2}}, {y, tensor<float>{1, 2, 3}}}, z); }).node() == "step0");
+  CHECK(caught([&] {
+          sess.run({{x, tensor<float>::of({1, 2})}, {y, tensor<float>::of({1, 2, 3})}}, z);
+        }).node() == "step0");
 }
 
 // ---- placement
