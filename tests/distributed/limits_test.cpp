@@ -89,7 +89,8 @@ TEST_CASE("L1: the nodes of bodies count, those of bodies in bodies too") {
     for (int i = 0; i < 20; ++i) x = constant(1.f);
     return x;
   };
-  cond(p, [&] { return cond(q, many, [] { return constant(2.f); }); }, [] { return constant(3.f); });
+  cond(
+      p, [&] { return cond(q, many, [] { return constant(2.f); }); }, [] { return constant(3.f); });
   CHECK(refused_by(caught([&] { client.add(0); }), "nodes"));
   CHECK_NOTHROW(client.prepare(9));
 }

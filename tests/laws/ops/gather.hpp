@@ -46,11 +46,12 @@ inline std::vector<row> gather_rows() {
        [](std::string_view, std::int64_t m, std::int64_t) -> std::vector<sample> {
          const auto of = [](integers rows) { return plain({{"rows", std::move(rows)}}); };
          const double last = static_cast<double>(m - 1);
-         return {{"three parts", {{{4 * m}, number, 0, last}}, of({m - 3, 2, 1})},
-                 {"matrix, parts without rows", {{{m, 3}, number, 0, last}}, of({0, 1, 0, m - 1, 0})},
-                 {"one of one part", {{{}, number, 0, last}}, of({m})},
-                 {"more parts than a tensor has axes", {{{4 * m}, number, 0, last}}, of({1, 1, 0, m, 1, 1, 1, 1, 2, 1})},
-                 {"nothing", {{{0}, number, 0, 0}}, of({m, 2})}};
+         return {
+             {"three parts", {{{4 * m}, number, 0, last}}, of({m - 3, 2, 1})},
+             {"matrix, parts without rows", {{{m, 3}, number, 0, last}}, of({0, 1, 0, m - 1, 0})},
+             {"one of one part", {{{}, number, 0, last}}, of({m})},
+             {"more parts than a tensor has axes", {{{4 * m}, number, 0, last}}, of({1, 1, 0, m, 1, 1, 1, 1, 2, 1})},
+             {"nothing", {{{0}, number, 0, 0}}, of({m, 2})}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
          const auto& rows = c.attrs.get<integers>("rows");
