@@ -115,7 +115,7 @@ inline attribute attribute_of_kind(attribute_kind kind, dice& random) {
     case attribute_kind::text: return {ops()[random(ops().size())]};
     case attribute_kind::dtype: return {odd_dtype(random)};
     case attribute_kind::shape: return {odd_shape(random)};
-    case attribute_kind::integers: {
+    case attribute_kind::list: {
       integers all(random(7));
       for (std::int64_t& n : all) n = random(2) == 0 ? number() : static_cast<std::int64_t>(random(4));
       return {all};

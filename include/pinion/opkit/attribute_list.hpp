@@ -20,7 +20,7 @@ enum class attribute_kind : unsigned char {
   text,
   dtype,
   shape,
-  integers,
+  list,
   tensor,
   program,
   body,
@@ -137,7 +137,7 @@ constexpr attribute_rule shape(std::string_view name) {
   return {name, attribute_kind::shape};
 }
 constexpr attribute_rule integers(std::string_view name) {
-  return attribute_rule{name, attribute_kind::integers}.up_to(pinion::shape::max_rank);
+  return attribute_rule{name, attribute_kind::list}.up_to(pinion::shape::max_rank);
 }
 constexpr attribute_rule tensor(std::string_view name) {
   return {name, attribute_kind::tensor};
