@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <pinion/base/config.hpp>
@@ -28,7 +29,7 @@ struct guest {
 using guest_ref = std::shared_ptr<const guest>;
 
 // The host of an address "host:port".
-inline std::string host_of_address(const std::string& address) {
+inline std::string_view host_of_address(std::string_view address) {
   return address.substr(0, address.rfind(':'));
 }
 

@@ -181,7 +181,7 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
     const auto who = std::make_shared<const guest>(
         guest{theirs.channel, theirs.from, theirs.incarnation, stream->peer(), theirs.address});
     at = clients_.emplace(theirs.channel, client{.who = who, .lanes = {}, .heartbeat = theirs.heartbeat()}).first;
-    ++clients_at_[host_of_address(who->address)];
+    ++clients_at_[std::string(host_of_address(who->address))];
     if (service_.came) service_.came(who);
   }
   client& c = at->second;
@@ -222,8 +222,7 @@ PINION_DECL void acceptor::drop(std::uint64_t id, const error& why) {
   if (at == clients_.end()) return;
   const client gone = std::move(at->second);
   clients_.erase(at);
-  const std::string_view address = gone.who->address;
-  const auto others = clients_at_.find(address.substr(0, address.rfind(':')));  // as host_of_address(), without memory
+  const auto others = clients_at_.find(host_of_address(gone.who->address));
   if (others != clients_at_.end() && --others->second == 0) clients_at_.erase(others);
   // A client that is thrown out hears the reason on whichever lane it listens to first.
   const bool tell = why.code() != errc::unavailable;

@@ -69,7 +69,8 @@ PINION_DECL void master_session::apply_and_keep(graph_delta delta, std::uint64_t
   held_ = extended(held_, its.of);
   if (!its.is_large()) return;
   known_delta known{extension_from(*graph_, from, std::move(gone)), memory};
-  kept.add(held_, std::make_shared<const known_delta>(std::move(known)), memory, rpc::host_of_address(owner_.address));
+  kept.add(held_, std::make_shared<const known_delta>(std::move(known)), memory,
+           std::string(rpc::host_of_address(owner_.address)));
 }
 
 PINION_DECL bool master_session::extend_known(const fingerprint& delta) {

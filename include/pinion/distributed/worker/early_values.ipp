@@ -18,7 +18,7 @@ PINION_DECL early_values::share& early_values::share::operator-=(const share& o)
 }
 
 PINION_DECL std::string early_values::sender_of(const rpc::guest& from) {
-  return from.name + " " + std::to_string(from.incarnation) + " " + rpc::host_of_address(from.address);
+  return from.name + " " + std::to_string(from.incarnation) + " " + std::string(rpc::host_of_address(from.address));
 }
 
 PINION_DECL early_values::share early_values::of(const std::string& sender) const {
