@@ -180,7 +180,7 @@ inline std::vector<row> conv_rows() {
        {{"MaxPool", {f({4, 4, 1})}, with_window(1, false, 1, 2), "4 dimensions"},
         {"MaxPool", {i({1, 4, 4, 1})}, with_window(1, false, 1, 2), "float or double"},
         {"MaxPool", {f({1, 4, 4, 1})}, with_window(1, true, 7, 2), "no attribute 'dilations'"},
-        {"MaxPool", {f({1, 4, 4, 1})}, with_window(1, true, 1, std::int64_t{1} << 40), "from 1 to"}}},
+        {"MaxPool", {f({1, 4, 4, 1})}, with_window(1, true, 1, std::int64_t{1} << 40), "from 1 on"}}},
       {{"MaxPoolGrad", "MaxPoolGradGrad"},
        [=](std::string_view op, std::int64_t m, std::int64_t n) {
          std::vector<sample> all;

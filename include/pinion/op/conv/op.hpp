@@ -31,8 +31,7 @@ double convolution_work(const work_context& c, const shape& windows, const shape
 }  // namespace detail
 
 struct convolution {
-  static constexpr attribute_list attrs{attr::integers("strides").between(1, 1 << 20).optional(),
-                                        attr::integers("dilations").between(1, 1 << 20).optional(),
+  static constexpr attribute_list attrs{attr::integers("strides").optional(), attr::integers("dilations").optional(),
                                         attr::text("padding").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr std::string_view gpu_library = "cuDNN", without_library = "as products";
@@ -68,8 +67,7 @@ struct conv2d_backprop_filter : convolution {
 
 // Attribute "window" has height and width; window.hpp lists the others. Each channel is pooled separately.
 struct pooling {
-  static constexpr attribute_list attrs{attr::integers("window").between(1, 1 << 20),
-                                        attr::integers("strides").between(1, 1 << 20).optional(),
+  static constexpr attribute_list attrs{attr::integers("window"), attr::integers("strides").optional(),
                                         attr::text("padding").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static window window_of(const attributes& attrs);
