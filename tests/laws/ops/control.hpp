@@ -104,7 +104,7 @@ inline std::vector<row> control_rows() {
         {"While",
          {f({2, 3}), f({4, 2, 3}), f({3})},
          with(loop_attributes(dtype::float32, 2, 3, false), "scanned", std::numeric_limits<std::int64_t>::max()),
-         "it is from 0 to"}}},
+         "fewer inputs"}}},
   };
 }
 

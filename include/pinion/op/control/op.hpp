@@ -31,8 +31,7 @@ void expect_arguments(const shape_context& c, const body& b, int first, std::str
 struct conditional : control_flow {
   static constexpr std::string_view name = "If";
   static constexpr input_count inputs = at_least(1);
-  static constexpr attribute_list attrs{attr::body("then"), attr::body("else"),
-                                        attr::integer("results").between(0, 1 << 20)};
+  static constexpr attribute_list attrs{attr::body("then"), attr::body("else"), attr::integer("results")};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };
@@ -49,8 +48,8 @@ struct loop : control_flow {
   static constexpr input_count inputs = at_least(1);
   static constexpr attribute_list attrs{attr::body("body"),
                                         attr::body("cond").optional(),
-                                        attr::integer("variables").between(0, 1 << 20),
-                                        attr::integer("scanned").between(0, 1 << 20),
+                                        attr::integer("variables"),
+                                        attr::integer("scanned"),
                                         attr::integer("collected").between(0, 1 << 20),
                                         attr::integer("maximum_iterations").optional(),
                                         attr::flag("reverse").optional()};
