@@ -35,6 +35,15 @@ struct keeper {
     return server({{"ps", {"127.0.0.1:0"}}}, {.config = config});
   }
   server start(std::vector<sim::accelerator> simulated = {}) const { return start(file, std::move(simulated)); }
+  // A server that holds a variable.
+  server start_with_variable() const {
+    graph g;
+    const auto use = g.as_default();
+    auto v = variable(1.0f, {.name = "v"});
+    server started = start();
+    session{toward(started.target())}.run(v.initializer());
+    return started;
+  }
   std::string refusal() const {
     return caught([&] { start(); }).sentence();
   }
@@ -114,11 +123,7 @@ TEST_CASE("a file of another task, of a device that is not there, or that is dam
 
 TEST_CASE("variables that cannot be written are told in the log, and join() throws; an earlier file stays") {
   const keeper ps;
-  graph g;
-  const auto use = g.as_default();
-  auto v = variable(1.0f, {.name = "v"});
-  server first = ps.start();
-  session{toward(first.target())}.run(v.initializer());
+  server first = ps.start_with_variable();
   fs::create_directories(ps.file + "/in the way");
   shutdown(first.target());
   CHECK(caught([&] { first.join(); }).code() != errc::internal);
@@ -204,13 +209,7 @@ TEST_CASE("a file of others whose bytes do not add up is data loss, and ends the
 
 TEST_CASE("the file of a task's variables is its owner's alone") {
   const keeper ps;
-  graph g;
-  const auto use = g.as_default();
-  auto v = variable(1.0f, {.name = "v"});
-  {
-    server first = ps.start();
-    session{toward(first.target())}.run(v.initializer());
-  }
+  ps.start_with_variable();
   const auto others = fs::perms::group_all | fs::perms::others_all;
   CHECK((fs::status(ps.file).permissions() & others) == fs::perms::none);
 }
