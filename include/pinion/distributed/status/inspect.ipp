@@ -131,8 +131,8 @@ class question {
       if (ways_.empty()) break;
       auto come = answers_->next(until_ + std::chrono::milliseconds(200));  // the channels' own errors say more
       if (!come) break;
-      const auto [task, answer] = std::pair(come->first, &come->second);
-      all[task] = outcome_of([&] { return read(std::move(*answer), *ways_.at(task)); });
+      const std::size_t task = come->first;
+      all[task] = outcome_of([&] { return read(std::move(come->second), *ways_.at(task)); });
       ways_.erase(task);
     }
     for (const auto& [task, way] : ways_) all[task] = late(way->title() + " has not told its state within ");

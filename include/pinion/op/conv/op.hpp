@@ -70,8 +70,8 @@ struct pooling {
   static constexpr attribute_list attrs{attr::integers("window"), attr::integers("strides").optional(),
                                         attr::text("padding").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
-  static window window_of(const attributes& attrs);
-  static shape pooled(const attributes& attrs, const shape& images);
+  static window window_of(const attributes& of);
+  static shape pooled(const attributes& of, const shape& images);
   // The images are input 0. Counts the elements of each window that lie inside the image.
   static double work_of(const work_context& c, const shape& windows);
 };

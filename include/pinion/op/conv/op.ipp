@@ -103,16 +103,16 @@ PINION_DECL void conv2d_backprop_filter::gradient(gradient_context& g) {
   g.set(1, g.make(conv2d::name, {g.input(0), g.output_gradient(0)}, attrs));
 }
 
-PINION_DECL window pooling::window_of(const attributes& attrs) {
-  const auto& extents = attrs.get<integers>("window");
+PINION_DECL window pooling::window_of(const attributes& of) {
+  const auto& extents = of.get<integers>("window");
   const auto fits_an_image = [](std::int64_t n) { return n >= 1 && n <= 1 << 20; };
   if (extents.size() != 2 || !fits_an_image(extents[0]) || !fits_an_image(extents[1]))
     throw error(errc::invalid_argument, "the window of a pooling is two numbers from 1 on");
-  return window(attrs, extents[0], extents[1]);
+  return window(of, extents[0], extents[1]);
 }
 
-PINION_DECL shape pooling::pooled(const attributes& attrs, const shape& images) {
-  return window_of(attrs).over(images, detail::axis_extent(images, 3));
+PINION_DECL shape pooling::pooled(const attributes& of, const shape& images) {
+  return window_of(of).over(images, detail::axis_extent(images, 3));
 }
 
 PINION_DECL double pooling::work_of(const work_context& c, const shape& windows) {

@@ -45,7 +45,7 @@ struct merge_axes : layout_op {
   static constexpr input_count inputs{1, 2};
   static constexpr attribute_list attrs{attr::integer("axis")};
   static constexpr int reads = 1;
-  static shape merged(const attributes& attrs, const shape& x, const shape* like);
+  static shape merged(const attributes& of, const shape& x, const shape* like);
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };
@@ -55,7 +55,7 @@ struct expand_dims : layout_op {
   static constexpr std::string_view name = "ExpandDims";
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{attr::integer("axis")};
-  static shape expanded(const attributes& attrs, const shape& x);
+  static shape expanded(const attributes& of, const shape& x);
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };
@@ -65,7 +65,7 @@ struct squeeze : layout_op {
   static constexpr std::string_view name = "Squeeze";
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{attr::integers("axes").optional()};
-  static shape squeezed(const attributes& attrs, const shape& x);
+  static shape squeezed(const attributes& of, const shape& x);
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };
@@ -76,13 +76,13 @@ struct transpose {
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{attr::integers("perm").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
-  static integers permutation(const attributes& attrs, int rank);
+  static integers permutation(const attributes& of, int rank);
   static void infer(shape_context& c);
   // The gradient is transposed back, by the inverse permutation.
   static void gradient(gradient_context& g);
 
  private:
-  static int attrs_rank(const attributes& attrs);
+  static int attrs_rank(const attributes& of);
 };
 
 }}}  // namespace pinion::v0::op

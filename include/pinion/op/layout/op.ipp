@@ -57,9 +57,9 @@ PINION_DECL void reshape_like::gradient(gradient_context& g) {
   g.set(0, g.make(name, {g.output_gradient(0), g.input(0)}));
 }
 
-PINION_DECL shape merge_axes::merged(const attributes& attrs, const shape& x, const shape* like) {
+PINION_DECL shape merge_axes::merged(const attributes& of, const shape& x, const shape* like) {
   if (!x.has_rank() || (like && !like->has_rank())) return shape::any();
-  const auto axis = attrs.get<std::int64_t>("axis");
+  const auto axis = of.get<std::int64_t>("axis");
   const std::int64_t at = axis >= 0 || !like ? axis : axis + x.rank() - like->rank() + 1;
   const std::int64_t end = like ? at + like->rank() : x.rank();
   if (at < 0 || at > end || end > x.rank())
@@ -81,9 +81,9 @@ PINION_DECL void merge_axes::gradient(gradient_context& g) {
   reshape::gradient(g);
 }
 
-PINION_DECL shape expand_dims::expanded(const attributes& attrs, const shape& x) {
+PINION_DECL shape expand_dims::expanded(const attributes& of, const shape& x) {
   if (!x.has_rank()) return x;
-  const int at = checked_axis(attrs.get<std::int64_t>("axis"), x.rank() + 1);
+  const int at = checked_axis(of.get<std::int64_t>("axis"), x.rank() + 1);
   shape y;
   for (int i = 0; i <= x.rank(); ++i) {
     if (i == at) y.push_back(1);
@@ -100,12 +100,12 @@ PINION_DECL void expand_dims::gradient(gradient_context& g) {
   reshape::gradient(g);
 }
 
-PINION_DECL shape squeeze::squeezed(const attributes& attrs, const shape& x) {
-  const bool some = attrs.has("axes");
+PINION_DECL shape squeeze::squeezed(const attributes& of, const shape& x) {
+  const bool some = of.has("axes");
   if (!x.has_rank() || (!some && !x.known())) return shape::any();
   unsigned gone = 0;
   if (some)
-    for (const std::int64_t axis : attrs.get<integers>("axes")) gone |= 1u << checked_axis(axis, x.rank());
+    for (const std::int64_t axis : of.get<integers>("axes")) gone |= 1u << checked_axis(axis, x.rank());
   shape y;
   for (int i = 0; i < x.rank(); ++i) {
     const bool goes = some ? gone >> i & 1 : x[i] == 1;
@@ -147,15 +147,15 @@ PINION_DECL void transpose::gradient(gradient_context& g) {
   g.set(0, g.make(name, {g.output_gradient(0)}, back));
 }
 
-PINION_DECL int transpose::attrs_rank(const attributes& attrs) {
-  return attrs.has("perm") ? static_cast<int>(attrs.get<integers>("perm").size()) : -1;
+PINION_DECL int transpose::attrs_rank(const attributes& of) {
+  return of.has("perm") ? static_cast<int>(of.get<integers>("perm").size()) : -1;
 }
 
 // The permutation for a tensor of that rank. Fails unless every axis occurs in it once.
-PINION_DECL integers transpose::permutation(const attributes& attrs, int rank) {
+PINION_DECL integers transpose::permutation(const attributes& of, int rank) {
   integers perm(static_cast<std::size_t>(rank));
   for (int i = 0; i < rank; ++i) perm[static_cast<std::size_t>(i)] = rank - 1 - i;
-  if (attrs.has("perm")) perm = attrs.get<integers>("perm");
+  if (of.has("perm")) perm = of.get<integers>("perm");
   unsigned seen = 0;
   for (const std::int64_t axis : perm)
     if (axis >= 0 && axis < rank) seen |= 1u << axis;

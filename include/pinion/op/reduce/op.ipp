@@ -175,22 +175,22 @@ PINION_DECL double prod_grad::work(const work_context& c) {
 }
 
 PINION_DECL void prod_grad::gradient(gradient_context& g) {
-  const attributes attrs = detail::axes_of(g.attrs());
+  const attributes axes = detail::axes_of(g.attrs());
   const std::vector<output> given = g.node().inputs;
   const output weight = g.output_gradient(0);
   if (g.wants(0)) {
     std::vector<output> from = given;
     from[0] = g.make(ones_like::name, {given[0]});
     const output products = elementwise<multiply>(
-        g, [](auto a, auto b) { return a * b; }, weight, g.make(name, std::move(from), attrs));
-    g.set(0, g.make(reduce_sum::name, {products}, attrs));
+        g, [](auto a, auto b) { return a * b; }, weight, g.make(name, std::move(from), axes));
+    g.set(0, g.make(reduce_sum::name, {products}, axes));
   }
   for (int i = 1; i < static_cast<int>(given.size()); ++i) {
     if (!g.wants(i)) continue;
     std::vector<output> from = given;
     if (i > 1) from.erase(from.begin() + i);
     from.push_back(weight);
-    g.set(i, g.make(name, std::move(from), attrs));
+    g.set(i, g.make(name, std::move(from), axes));
   }
 }
 

@@ -63,7 +63,7 @@ struct split : slicing {
   static constexpr std::string_view name = "Split";
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{attr::integer("axis"), attr::integer("parts")};
-  static shape part_of(const attributes& attrs, const shape& x);
+  static shape part_of(const attributes& of, const shape& x);
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };

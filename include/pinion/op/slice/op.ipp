@@ -129,12 +129,12 @@ PINION_DECL void concat::gradient(gradient_context& g) {
   for (int i = 0; i < static_cast<int>(g.node().inputs.size()); ++i) g.set(i, {parts.node, i});
 }
 
-PINION_DECL shape split::part_of(const attributes& attrs, const shape& x) {
-  const auto parts = attrs.get<std::int64_t>("parts");
+PINION_DECL shape split::part_of(const attributes& of, const shape& x) {
+  const auto parts = of.get<std::int64_t>("parts");
   if (parts < 1 || parts > 1 << 16)
     throw error(errc::invalid_argument, "a tensor is not cut into " + std::to_string(parts) + " parts");
   if (!x.has_rank()) return x;
-  const int axis = checked_axis(attrs.get<std::int64_t>("axis"), x.rank());
+  const int axis = checked_axis(of.get<std::int64_t>("axis"), x.rank());
   shape part = x;
   if (x[axis] >= 0 && x[axis] % parts != 0)
     throw error(errc::invalid_argument, "axis " + std::to_string(axis) + " of a tensor of shape " + to_string(x) +

@@ -69,7 +69,7 @@ struct range {
   static constexpr dtype_set types = dtypes::floating | dtype_set{dtype::int32, dtype::int64};
   static constexpr kernel_set kernels{.cpu = types, .gpu = types};
   static constexpr std::int64_t most = std::int64_t{1} << 56;  // counts stop here: no memory holds so many
-  static std::int64_t count(const attributes& attrs);
+  static std::int64_t count(const attributes& of);
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };

@@ -36,26 +36,26 @@ PINION_DECL void ones_like::infer(shape_context& c) {
   c.output(c.dtype(0), c.shape(0));
 }
 
-PINION_DECL std::int64_t range::count(const attributes& attrs) {
-  if (is_integer(attrs.get<dtype>("dtype"))) {
-    const auto start = attrs.get<std::int64_t>("start"), limit = attrs.get<std::int64_t>("limit"),
-               delta = attrs.get<std::int64_t>("delta");
+PINION_DECL std::int64_t range::count(const attributes& of) {
+  if (is_integer(of.get<dtype>("dtype"))) {
+    const auto start = of.get<std::int64_t>("start"), limit = of.get<std::int64_t>("limit"),
+               delta = of.get<std::int64_t>("delta");
     if (delta == 0 || (delta > 0) != (limit > start)) return 0;
     const auto distance =
         delta > 0 ? std::uint64_t(limit) - std::uint64_t(start) : std::uint64_t(start) - std::uint64_t(limit);
     const auto step = delta > 0 ? std::uint64_t(delta) : 0 - std::uint64_t(delta);
     return static_cast<std::int64_t>(std::min(distance / step + (distance % step != 0), std::uint64_t(most)));
   }
-  const double n = std::ceil((attrs.get<double>("limit") - attrs.get<double>("start")) / attrs.get<double>("delta"));
+  const double n = std::ceil((of.get<double>("limit") - of.get<double>("start")) / of.get<double>("delta"));
   return n > 0 ? static_cast<std::int64_t>(std::min(n, static_cast<double>(most))) : 0;
 }
 
 PINION_DECL void range::infer(shape_context& c) {
   const auto type = c.attrs().get<dtype>("dtype");
   if (!types.has(type)) c.fail("Range of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
-  for (const char* const name : {"start", "limit", "delta"})
-    if ((c.attrs().find(name)->get_if<double>() != nullptr) == is_integer(type))
-      c.fail("attribute '" + std::string(name) + "' of a Range of " + std::string(to_string(type)) + " is " +
+  for (const char* const number : {"start", "limit", "delta"})
+    if ((c.attrs().find(number)->get_if<double>() != nullptr) == is_integer(type))
+      c.fail("attribute '" + std::string(number) + "' of a Range of " + std::string(to_string(type)) + " is " +
              (is_integer(type) ? "an integer" : "a double"));
   const bool stands =
       is_integer(type) ? c.attrs().get<std::int64_t>("delta") == 0 : c.attrs().get<double>("delta") == 0;
