@@ -1,6 +1,5 @@
 // The part of pinion::compiled that holds the bodies of op, opkit and state.
 #include <pinion/op/catalogue.ipp>
-#include <pinion/op/changing_inputs.ipp>
 #include <pinion/op/control/bodies.ipp>
 #include <pinion/op/control/op.ipp>
 #include <pinion/op/conv/op.ipp>

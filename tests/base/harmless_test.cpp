@@ -4,6 +4,7 @@
 #include <string>
 
 #include <pinion/base/harmless.hpp>
+#include <pinion/base/json_text.hpp>
 #include <pinion/base/utf8.hpp>
 
 namespace {
@@ -19,6 +20,14 @@ TEST_CASE("control characters, marks of direction and bytes that are no UTF-8 be
   CHECK(harmless("\xe2\x80\xaa\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9") == R"(\u202a\u202e\u2066\u2069)");
   CHECK(harmless("\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c") == R"(\u2028\u2029\u200e\u200f\u061c)");
   CHECK(harmless("\xff\xc3 \xed\xa0\x80") == R"(\xff\xc3 \xed\xa0\x80)");
+}
+
+TEST_CASE("a JSON string of anybody's text is ASCII where it would give orders, and UTF-8 elsewhere") {
+  using pinion::json_quoted;
+  CHECK(json_quoted("a \"b\" \\ <c>\n\x1b\x7f") == R"("a \"b\" \\ \u003cc>\u000a\u001b\u007f")");
+  CHECK(json_quoted("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x8d") == "\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x8d\"");
+  CHECK(json_quoted("\xc2\x9b \xe2\x80\xae \xe2\x80\xa8") == R"("\u009b \u202e \u2028")");
+  CHECK(json_quoted("\xff\xc3 \xed\xa0\x80") == R"("\ufffd\ufffd \ufffd\ufffd\ufffd")");
 }
 
 TEST_CASE("no sequence of two bytes makes a text that orders anything, or that is no UTF-8") {

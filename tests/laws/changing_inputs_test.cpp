@@ -13,7 +13,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <pinion/op/changing_inputs.hpp>
+#include <pinion/op/catalogue.hpp>
 #include <pinion/op/reduce/loops.hpp>
 #include <pinion/tensor/lent.hpp>
 
@@ -136,7 +136,7 @@ TEST_CASE("C13: an op that is run on memory that changes comes to an end, and to
   for_each_case(
       [](std::string_view op, const sample& s, dtype key) {
         const call c = call_of(op, s, key);
-        if (!bears_changing_inputs(op) || !runs_alone(op)) return;
+        if (!definition_of(op).bears_changing_inputs || !runs_alone(op)) return;
         if (std::none_of(c.inputs.begin(), c.inputs.end(), [](const auto& t) { return may_be_lent(t.dtype()); }))
           return;
         INFO(title(op, s, key));

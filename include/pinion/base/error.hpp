@@ -100,7 +100,8 @@ class error : public std::exception {
   // The line "file:line" of the user's program where the node was made, or of the call if there is no node; "" if
   // neither is known.
   const std::string& location() const { return location_; }
-  // The sentence and, in brackets, node, location, device and task as far as they are known.
+  // The sentence and, in brackets, node, location, device and task as far as they are known. It is for people, and so
+  // made harmless (see harmless()): a sentence may hold what a stranger has sent. The other texts are as they were.
   const char* what() const noexcept override { return what_.c_str(); }
 
   // Names the node. Does nothing if one is named.
@@ -133,6 +134,8 @@ error as_error(const std::exception& e);
 namespace detail {
 // The name of the type of the exception that is being handled, as a programmer writes it.
 std::string thrown_type();
+// What is told where memory has run out. To make it takes none: its text is short.
+error out_of_memory() noexcept;
 }  // namespace detail
 
 // The exception that is being handled, as an error. User code may throw anything, and the library passes on errors

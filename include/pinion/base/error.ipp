@@ -39,6 +39,7 @@ PINION_DECL error& error::fill(std::string& field, std::string_view value) {
 }
 
 namespace detail {
+inline constexpr const char* out_of_memory_said = "out of memory";
 inline constexpr std::size_t most_shown_of_error = std::size_t{64} << 10;  // it may list what is missing
 }  // namespace detail
 
@@ -57,14 +58,13 @@ PINION_DECL void error::render() try {
   if (!culprit.empty()) what_ += " [" + culprit + "]";
   what_ = harmless(what_, detail::most_shown_of_error);
 } catch (const std::bad_alloc&) {
-  what_ = "out of memory";
+  what_ = detail::out_of_memory_said;
 }
 
 namespace detail {
 
-// Its text is short enough to take no memory.
-inline error out_of_memory() {
-  return error(errc::resource_exhausted, "out of memory");
+PINION_DECL error out_of_memory() noexcept {
+  return error(errc::resource_exhausted, out_of_memory_said);
 }
 
 }  // namespace detail

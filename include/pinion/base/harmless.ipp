@@ -16,18 +16,6 @@ inline std::string in_hex(std::string_view lead, unsigned value, int digits) {
   return text;
 }
 
-// The code point of a well-formed sequence of two or three bytes.
-inline unsigned code_point(std::string_view sequence) {
-  const auto bits = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]) & 0x3fu; };
-  return sequence.size() == 2 ? (bits(0) & 0x1f) << 6 | bits(1) : (bits(0) & 0x0f) << 12 | bits(1) << 6 | bits(2);
-}
-
-// Is it a control character above U+007F, or does it end a line or turn the direction of writing?
-inline bool gives_orders(unsigned code) {
-  return (code >= 0x80 && code <= 0x9f) || code == 0x061c || code == 0x200e || code == 0x200f ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-}
-
 inline void append_ascii(std::string& to, char c) {
   const auto byte = static_cast<unsigned char>(c);
   if (c == '\n')
@@ -49,7 +37,7 @@ inline void append_harmless(std::string& to, std::string_view sequence) {
     append_ascii(to, sequence[0]);
   else if (sequence.size() == 1)
     to += in_hex("\\x", first, 2);
-  else if (sequence.size() < 4 && gives_orders(code_point(sequence)))
+  else if (gives_orders(sequence))
     to += in_hex("\\u", code_point(sequence), 4);
   else
     to += sequence;

@@ -4,25 +4,13 @@
 #include <string>
 #include <string_view>
 
-#include <fmt/format.h>
+#include <pinion/base/config.hpp>
 
 namespace pinion { inline namespace v0 {
 
-// A text as a JSON string. "<" is escaped too, so that the string may be part of a web page. Requires: the text is
-// UTF-8.
-inline std::string json_quoted(std::string_view text) {
-  std::string s = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      s += std::string("\\") + c;
-    else if (byte < 0x20 || c == '<' || c == 0x7f)
-      s += fmt::format("\\u{:04x}", byte);
-    else
-      s += c;
-  }
-  return s + "\"";
-}
+// A text, which may be anybody's, as a JSON string. What gives orders to a terminal is escaped (see harmless()), and so
+// is "<", so that the string may be part of a web page. U+FFFD stands for each byte that is no UTF-8.
+std::string json_quoted(std::string_view text);
 
 // A JSON list with one item on each line; write(item) returns the text of an item.
 template <class Items, class Write>
@@ -33,3 +21,7 @@ std::string json_list(const Items& items, const Write& write) {
 }
 
 }}  // namespace pinion::v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/base/json_text.ipp>
+#endif

@@ -8,11 +8,11 @@
 namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL shared_error share(const error& why) {
-  static const error out_of_memory(errc::resource_exhausted, "out of memory");
+  static const error unshared = out_of_memory();
   try {
     return std::make_shared<const error>(why);
   } catch (const std::bad_alloc&) {
-    return {shared_error(), &out_of_memory};  // which takes no memory
+    return {shared_error(), &unshared};  // which takes no memory
   }
 }
 

@@ -24,6 +24,20 @@ constexpr std::size_t utf8_sequence(std::string_view text) {
   return !overlong && !beyond && follows(1) && follows(2) && follows(3) ? 4 : 0;
 }
 
+// The code point of a well-formed sequence of two or three bytes.
+constexpr unsigned code_point(std::string_view sequence) {
+  const auto bits = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]) & 0x3fu; };
+  return sequence.size() == 2 ? (bits(0) & 0x1f) << 6 | bits(1) : (bits(0) & 0x0f) << 12 | bits(1) << 6 | bits(2);
+}
+
+// Is a well-formed sequence a control character above U+007F, or does it end a line or turn the direction of writing?
+constexpr bool gives_orders(std::string_view sequence) {
+  if (sequence.size() != 2 && sequence.size() != 3) return false;
+  const unsigned code = code_point(sequence);
+  return (code >= 0x80 && code <= 0x9f) || code == 0x061c || code == 0x200e || code == 0x200f ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
 }  // namespace detail
 
 // True if a text consists of well-formed UTF-8 sequences.

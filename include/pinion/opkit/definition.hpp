@@ -13,6 +13,10 @@
 //     static constexpr int states = 1;        // the first inputs that are states it works on; default: 0
 //     static constexpr int reads = 1;         // the first inputs whose elements it reads; default: all. Of the other
 //                                             // inputs it takes the shape
+//     static constexpr bool bears_changing_inputs = true;  // its kernel reads each element for its value alone, and
+//                                             // so may read memory that another process changes (tensor/lent.hpp): how
+//                                             // far it reads, and where it writes, follows from shapes, attributes and
+//                                             // integers, which are never lent. Other kernels get copies
 //     static constexpr bool on_host = true;   // it computes on the CPU of the task that its request names
 //     static constexpr bool heeds_guards = true;  // guards apply to it, although it works on a resource
 //     static constexpr bool rewrite = true;  // only the optimization of a step makes its nodes: a client has none
@@ -75,6 +79,7 @@ struct definition {
   bool metadata = false;
   int states = 0;
   int reads = 1 << 20;
+  bool bears_changing_inputs = false;
   void (*infer)(shape_context&) = nullptr;
   void (*gradient)(gradient_context&) = nullptr;
   std::string_view no_gradient;  // the reason why gradient is null
@@ -123,6 +128,7 @@ constexpr definition define() {
   if constexpr (requires { Op::metadata; }) d.metadata = Op::metadata;
   if constexpr (requires { Op::states; }) d.states = Op::states;
   if constexpr (requires { Op::reads; }) d.reads = Op::reads;
+  if constexpr (requires { Op::bears_changing_inputs; }) d.bears_changing_inputs = Op::bears_changing_inputs;
   if constexpr (requires(gradient_context & c) { Op::gradient(c); }) d.gradient = &Op::gradient;
   if constexpr (requires { Op::no_gradient; }) d.no_gradient = Op::no_gradient;
   if constexpr (requires(const node& n) { Op::key(n); }) d.key = &Op::key;

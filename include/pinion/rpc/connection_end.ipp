@@ -32,7 +32,7 @@ PINION_DECL void connection::close_now(const error& why, bool tell) noexcept {
 
 PINION_DECL void connection::fail(const reply_handler& asker, const connection_handlers& with,
                                   const error& why) noexcept {
-  error told(errc::resource_exhausted, "out of memory");
+  error told = pinion::detail::out_of_memory();
   static_cast<void>(outcome_of([&] { told = with.explain(why); }));
   static_cast<void>(outcome_of([&] { asker.failed(told); }));
 }

@@ -34,7 +34,7 @@ PINION_DECL void responder::reply(message&& answer) noexcept {
 
 PINION_DECL void responder::fail(const error& why) noexcept {
   if (outcome_of([&] { send_failure(why); })) return;
-  if (outcome_of([&] { send_failure(error(errc::resource_exhausted, "out of memory")); })) return;
+  if (outcome_of([&] { send_failure(pinion::detail::out_of_memory()); })) return;
   if (const auto c = to_.lock()) c->give_up();
 }
 

@@ -16,6 +16,7 @@ namespace pinion { inline namespace v0 { namespace op {
 
 struct control_flow {
   static constexpr kernel_set kernels{.cpu = dtypes::any};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr bool on_host = true;
 };
 

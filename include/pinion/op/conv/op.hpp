@@ -33,6 +33,7 @@ double convolution_work(const work_context& c, const shape& windows, const shape
 struct convolution {
   static constexpr attribute_list attrs{attr::integers("strides").optional(), attr::integers("dilations").optional(),
                                         attr::text("padding").optional()};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr std::string_view gpu_library = "cuDNN", without_library = "as products";
 };
@@ -108,6 +109,7 @@ struct max_pool_grad_grad : pooling {
 struct avg_pool : pooling {
   static constexpr std::string_view name = "AvgPool";
   static constexpr input_count inputs = 1;
+  static constexpr bool bears_changing_inputs = true;
   static void infer(shape_context& c);
   static double work(const work_context& c);
   static void gradient(gradient_context& g);
@@ -117,6 +119,7 @@ struct avg_pool : pooling {
 struct avg_pool_grad : pooling {
   static constexpr std::string_view name = "AvgPoolGrad";
   static constexpr input_count inputs = 2;
+  static constexpr bool bears_changing_inputs = true;
   static void infer(shape_context& c);
   static double work(const work_context& c);
   static void gradient(gradient_context& g);

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <pinion/base/harmless.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/device/cuda/device.hpp>
 #include <pinion/device/cuda/kernel_store.hpp>
@@ -59,7 +60,7 @@ class cuda_compiler {
     const cuda::card::visit here(card_);
     CUkern_st* const found = store_->find(text, threads_, [&](const error& why) {
       fmt::print(stderr, "pinion: the GPU interprets the program of node '{}' ({}), since {}; the program:\n{}\n",
-                 node_->name, node_->op, why.sentence(), scalar::to_string(p));
+                 harmless(node_->name), harmless(node_->op), why.sentence(), scalar::to_string(p));
     });
     if (!found) note_refusal(*node_);
     return found;

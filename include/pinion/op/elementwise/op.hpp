@@ -43,6 +43,7 @@ struct map_gradient {
   static constexpr std::string_view name = "MapGrad";
   static constexpr input_count inputs = by_program;
   static constexpr attribute_list attrs{attr::program("program")};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static dtype key(const node& n) { return program_of(n.attrs).arithmetic; }
   static void infer(shape_context& c);
@@ -55,6 +56,7 @@ struct any_map {
   static constexpr input_count inputs = by_program;
   static constexpr attribute_list attrs{attr::program("program"), attr::integers("parts").up_to(1 << 10).rewrite(),
                                         attr::tensor("part_names").rewrite()};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static dtype key(const node& n) { return program_of(n.attrs).arithmetic; }
   static void infer(shape_context& c);

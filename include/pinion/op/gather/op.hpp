@@ -25,6 +25,7 @@ struct gather {
   static constexpr std::string_view name = "Gather";
   static constexpr input_count inputs = 2;
   static constexpr attribute_list attrs{attr::integer("axis").optional()};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   // The gradient along axis 0 is sparse: rows of the incoming gradient, with the same indices.
@@ -55,6 +56,7 @@ struct scatter_dense {
   static constexpr std::string_view name = op_names::scatter_dense;
   static constexpr input_count inputs = 3;
   static constexpr attribute_list attrs{attr::integer("axis").optional()};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr int reads = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::numbers,
                                       .gpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64}};

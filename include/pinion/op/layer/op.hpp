@@ -14,6 +14,7 @@ namespace pinion { inline namespace v0 { namespace op {
 struct product_in_layer {
   static constexpr bool rewrite = true;
   static constexpr attribute_list attrs = matmul::attrs;
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr std::string_view gpu_library = matmul::gpu_library, without_library = matmul::without_library;
   static constexpr std::string_view no_gradient = "steps are differentiated before they are optimized";

@@ -17,6 +17,7 @@ shape reshaped(const shape& target, const shape& from);
 
 struct layout_op {
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
+  static constexpr bool bears_changing_inputs = true;
 };
 
 // x in the shape "shape", in which one -1 follows from the number of elements.
@@ -75,6 +76,7 @@ struct transpose {
   static constexpr std::string_view name = "Transpose";
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{attr::integers("perm").optional()};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static integers permutation(const attributes& of, int rank);
   static void infer(shape_context& c);

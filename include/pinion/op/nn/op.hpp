@@ -29,6 +29,7 @@ output row_sum(gradient_context& g, output x);
 struct softmax_like {
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c);
   // Counts a maximum, a difference, an exponential, a sum and a quotient per element.
@@ -54,6 +55,7 @@ struct scale_rows {
   static constexpr std::string_view name = "ScaleRows";
   static constexpr input_count inputs = 2;
   static constexpr attribute_list attrs{};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -75,6 +77,7 @@ struct softmax_cross_entropy {
   static constexpr std::string_view name = "SoftmaxCrossEntropyWithLogits";
   static constexpr input_count inputs = 2;
   static constexpr attribute_list attrs{};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -86,6 +89,7 @@ struct sparse_softmax_cross_entropy {
   static constexpr std::string_view name = "SparseSoftmaxCrossEntropyWithLogits";
   static constexpr input_count inputs = 2;
   static constexpr attribute_list attrs{};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);

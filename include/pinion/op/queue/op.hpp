@@ -87,12 +87,14 @@ struct queue_op {
 struct queue_enqueue : queue_op<queue_enqueue> {
   static constexpr std::string_view name = "QueueEnqueueV2";
   static constexpr input_count inputs = at_least(2);
+  static constexpr bool bears_changing_inputs = true;
   static void infer(shape_context& c);
 };
 // Puts the slices of the inputs along their first axis as elements, each as room appears.
 struct queue_enqueue_many : queue_op<queue_enqueue_many> {
   static constexpr std::string_view name = "QueueEnqueueManyV2";
   static constexpr input_count inputs = at_least(2);
+  static constexpr bool bears_changing_inputs = true;
   static void infer(shape_context& c);
 };
 // Takes one element. Waits until there is one.

@@ -46,6 +46,7 @@ void share_gradient(gradient_context& g);
 struct reduction {
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{attr::integers("axes").optional(), attr::flag("keep_dims").optional()};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::numbers,
                                       .gpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64}};
   static void infer(shape_context& c);
@@ -112,6 +113,7 @@ struct map_reduction {
   static constexpr bool rewrite = true;
   static constexpr input_count inputs = by_program;
   static constexpr attribute_list attrs = any_map::attrs + reduction::attrs + attribute_list{attr::text("fold")};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = {}};
   static constexpr std::string_view no_gradient = "steps are differentiated before they are optimized";
   static void infer(shape_context& c);
@@ -142,6 +144,7 @@ struct argmax {
   static constexpr std::string_view name = "ArgMax";
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{attr::integer("axis")};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}, .gpu = dtype_set{dtype::int64}};
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}  // a step function has no gradient

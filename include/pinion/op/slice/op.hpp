@@ -14,6 +14,7 @@ namespace pinion { inline namespace v0 { namespace op {
 
 struct slicing {
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
+  static constexpr bool bears_changing_inputs = true;
 };
 
 namespace detail {
@@ -122,6 +123,7 @@ struct tile_grad {
   static constexpr std::string_view name = "TileGrad";
   static constexpr input_count inputs = 2;
   static constexpr attribute_list attrs{attr::integers("multiples")};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr int reads = 1;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c);

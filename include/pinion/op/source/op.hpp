@@ -34,6 +34,7 @@ struct identity {
   static constexpr std::string_view name = "Identity";
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -43,6 +44,7 @@ struct zeros_like {
   static constexpr std::string_view name = op_names::zeros_like;
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr int reads = 0;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static void infer(shape_context& c);
@@ -53,6 +55,7 @@ struct ones_like {
   static constexpr std::string_view name = "OnesLike";
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr int reads = 0;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static void infer(shape_context& c);
@@ -79,6 +82,7 @@ struct shape_of {
   static constexpr std::string_view name = "Shape";
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr int reads = 0;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int32}, .gpu = dtype_set{dtype::int32}};
   static constexpr bool metadata = true;

@@ -56,12 +56,14 @@ struct on_accumulator : on_resource {
 struct accumulator_apply : detail::on_accumulator {
   static constexpr std::string_view name = "AccumulatorApplyGradient";
   static constexpr input_count inputs = 4;
+  static constexpr bool bears_changing_inputs = true;
   static void infer(shape_context& c);
 };
 // Adds a gradient of some rows: indices (int32, int64) [n] and rows [n, ...] take the place of the gradient.
 struct sparse_accumulator_apply : detail::on_accumulator {
   static constexpr std::string_view name = "SparseAccumulatorApplyGradient";
   static constexpr input_count inputs = 5;
+  static constexpr bool bears_changing_inputs = true;
   static void infer(shape_context& c);
 };
 // Takes gradients and yields their mean, or with "sum" their sum. Inputs: the accumulator, the step, the tickets (int64

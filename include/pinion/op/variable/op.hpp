@@ -36,6 +36,7 @@ template <class Self>
 struct assignment {
   static constexpr input_count inputs = 2;
   static constexpr attribute_list attrs{};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr int states = 1;
   static constexpr kernel_set kernels = variable_kernels;
   static constexpr bool stateful = true;
@@ -86,6 +87,7 @@ template <class Self>
 struct update {
   static constexpr input_count inputs = by_program;
   static constexpr attribute_list attrs = detail::update_attrs;
+  static constexpr bool bears_changing_inputs = true;
   static constexpr int states = states_of_attribute;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr bool stateful = true;
@@ -102,6 +104,7 @@ template <class Self>
 struct sparse_update {
   static constexpr input_count inputs = at_least(3);
   static constexpr attribute_list attrs = detail::update_attrs;
+  static constexpr bool bears_changing_inputs = true;
   static constexpr int states = states_of_attribute;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr bool stateful = true;
@@ -130,6 +133,7 @@ struct apply_product {
   static constexpr input_count inputs = at_least(3);
   static constexpr attribute_list attrs =
       detail::update_attrs + attribute_list{attr::flag("transpose_a").optional(), attr::flag("transpose_b").optional()};
+  static constexpr bool bears_changing_inputs = true;
   static constexpr int states = states_of_attribute;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::float32, dtype::float64}, .gpu = {}};
   static constexpr bool stateful = true;

@@ -10,7 +10,6 @@
 #include <pinion/graph/attribute_value.hpp>
 #include <pinion/graph/body.hpp>
 #include <pinion/op/catalogue.hpp>
-#include <pinion/op/changing_inputs.hpp>
 #include <pinion/op/operations.hpp>
 #include <pinion/op/transfer/cpu.hpp>
 #include <pinion/opkit/announcing_kernel.hpp>
@@ -118,7 +117,7 @@ PINION_DECL void executable::add(const part_item& from) {
   it.node = &graph[from.node];
   it.index = from.index;
   it.narrow = from.narrow;
-  it.copies_lent = it.kind == part_item::compute && !bears_changing_inputs(it.node->op);
+  it.copies_lent = it.kind == part_item::compute && !definition_of(it.node->op).bears_changing_inputs;
   if (it.kind == part_item::feed) fed.push_back(it.index);
   it.key = from.key;
   it.waits = from.waits;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <pinion/base/few_lines.hpp>
 #include <pinion/base/log.hpp>
 #include <pinion/train/replicas/replica_entry.hpp>
 
@@ -18,10 +19,12 @@ PINION_DECL replica_entry make_entry(const std::string& name, const operation& h
 // trouble.
 PINION_DECL void look_after_others(session& on, const coordinator& with, const expr<std::string>& news,
                                    const std::string& task, std::chrono::milliseconds worker_timeout) {
+  few_lines told({.before = "was told of others "},
+                 [&](const std::string& line) { write_log(log_level::warning, task, line); });
   const auto pause = std::min(worker_timeout / 4, std::chrono::milliseconds(1000));
   while (!with.wait_for_stop(pause)) try {
       const tensor<std::string> lines = on.run(news);
-      for (const std::string& line : lines.span()) write_log(log_level::warning, task, line);
+      for (const std::string& line : lines.span()) told.add("", line, line, std::chrono::steady_clock::now());
     } catch (const error&) {
     }
 }
