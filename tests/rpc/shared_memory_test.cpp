@@ -15,6 +15,7 @@
 #include <limits>
 #include <optional>
 
+#include <asio/local/connect_pair.hpp>
 #include <catch2/catch.hpp>
 
 #include <pinion/rpc/acceptor.hpp>
@@ -22,6 +23,7 @@
 #include <pinion/rpc/failure.hpp>
 #include <pinion/rpc/handshake.hpp>
 #include <pinion/rpc/local_network.hpp>
+#include <pinion/rpc/ring_stream.hpp>
 #include <pinion/rpc/shared_memory.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
@@ -692,6 +694,18 @@ TEST_CASE("a task that is rung for together with its first byte looks at what co
   if (put(opening().substr(4))) REQUIRE(::send(fd, "x", 1, MSG_NOSIGNAL) == 1);
   CHECK(within([&] { return rings.has_bytes(); }));  // the answer
   ::close(fd);
+}
+
+TEST_CASE("a server that refuses a client of this host before it has taken its memory lets it know") {
+  asio::io_context context;
+  poll_list polls;
+  rpc::detail::local_socket here(context), there(context);
+  asio::local::connect_pair(here, there);
+  rpc::detail::ring_stream server(std::move(here), polls, std::make_shared<slab_account>());
+  char nowhere = 0;
+  REQUIRE(::recv(there.native_handle(), &nowhere, 1, MSG_DONTWAIT) < 0);
+  server.finish();
+  CHECK(::recv(there.native_handle(), &nowhere, 1, MSG_DONTWAIT) == 0);
 }
 
 // Bytes that the other end of a socket has not read, with what they take besides.

@@ -123,7 +123,8 @@ class ring_stream final : public byte_stream, private polled {
   }
   std::size_t read_now(std::span<std::byte> into) override { return memory_ ? take(into) : 0; }
   void finish() noexcept override {
-    if (!memory_) return;
+    asio::error_code ignored;
+    if (!memory_) return static_cast<void>(socket_.shutdown(asio::socket_base::shutdown_send, ignored));
     rings_->end();
     if (rings_->must_ring()) ring();
   }
