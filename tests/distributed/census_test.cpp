@@ -35,6 +35,7 @@ std::string census_of(server& task) {
       {"connections that share memory", r.shared.connections},
       {"slabs", r.shared.slabs},
       {"bytes of slabs", r.shared.slab_bytes},
+      {"bytes lent", r.shared.bytes_lent},
       {"queues", r.queues.size()},
       {"variables", r.variable_count},
       {"mappings", static_cast<std::uint64_t>(shared_mappings())},

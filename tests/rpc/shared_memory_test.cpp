@@ -430,6 +430,52 @@ TEST_CASE("L7: an end lends no more slabs than half of what the other takes, and
   CHECK(ends.server->may_show(*large.where->slab));
 }
 
+TEST_CASE("L7: connections together are lent no more than a task may lend, and none that comes gets nothing") {
+  share_host_memory();
+  constexpr std::uint64_t all = 64 * mib;
+  const auto account = std::make_shared<slab_account>(slab_limits{.lent_of_all = all});
+  const value_in_slab value(std::string(mib, 'x'));
+  std::vector<both_ends> ends(8, both_ends{nullptr, nullptr, nullptr});
+  std::uint64_t lent = 0, before = all;
+  for (auto& [own, client, server] : ends) {
+    client = shared_memory::make(account);
+    client->note_shown(value.where->slab);
+    const auto lends_in_pages = [&, by = client] { return by->find_place(mib - 1); };
+    const auto lends_in_slab = [&, by = client] { return by->find_place(*value.where, value.bytes, value.data); };
+    std::uint64_t mine = 0;
+    for (auto place = lends_in_pages(); place; place = mine % 2 ? lends_in_slab() : lends_in_pages())
+      place.lend(), ++mine;
+    CHECK((0 < mine && mine <= before / 8 / mib));
+    before = all - (lent += mine * mib);
+    CHECK((account->lent() <= all && account->lent() >= lent));
+  }
+  CHECK_FALSE(ends[0].client->find_place(mib));  // others have come meanwhile
+  ends.clear();
+  CHECK(account->lent() == 0);
+}
+
+TEST_CASE("L7: what the other end has given back is no longer lent, and a lie about that ends with its connection") {
+  const auto account = std::make_shared<slab_account>();
+  both_ends ends{account, shared_memory::make(account)};
+  auto lent = ends.server->borrow(ends.client->find_place(10 * mib).lend(), 10 * mib);
+  CHECK(account->lent() == 10 * mib);
+  ends.client->trim();
+  CHECK(account->lent() == 10 * mib);
+  lent = nullptr;
+  ends.client->trim();
+  CHECK(account->lent() == 0);
+  CHECK(ends.client->find_place(mib));
+  CHECK(account->lent() == 0);
+  auto early = ends.client->find_place(3 * mib);
+  ends.server->borrow(0, 3 * mib).reset();  // it was not lent so far
+  auto other = ends.client->find_place(5 * mib);
+  early.lend(), other.lend();
+  CHECK(account->lent() <= 8 * mib);
+  ends = {nullptr, nullptr, nullptr};
+  early = {}, other = {};
+  CHECK(account->lent() == 0);
+}
+
 TEST_CASE("L7: the slabs of a connection that has ended go, and those in use with the last who holds their bytes") {
   both_ends ends;
   const std::size_t before = mapped_slabs();

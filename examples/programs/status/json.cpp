@@ -58,7 +58,8 @@ json of(const pinion::backlog_report& b) {
           {"graphs_kept", b.graphs_kept}};
 }
 json of(const pinion::shared_memory_report& s) {
-  return {{"connections", s.connections}, {"slabs", s.slabs}, {"slab_bytes", s.slab_bytes}};
+  return {
+      {"connections", s.connections}, {"slabs", s.slabs}, {"slab_bytes", s.slab_bytes}, {"bytes_lent", s.bytes_lent}};
 }
 json of(const pinion::traffic_counts& t) {
   return {{"bytes_sent", t.bytes_sent},       {"bytes_received", t.bytes_received},

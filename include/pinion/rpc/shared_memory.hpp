@@ -99,7 +99,7 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
     std::shared_ptr<const void> owner_;
     std::uint64_t held_ = 0;  // bytes of the owner
   };
-  // Finds a place for so many bytes; an empty one where there is none.
+  // Finds a place for so many bytes; an empty one where there is none, or where the account has no more to lend.
   place find_place(std::uint64_t bytes);
 
   // The bytes that the other end has lent, from a page on; they are given back with the last reference. Throws
@@ -159,8 +159,8 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
     std::uint64_t on_loan = 0;  // bytes in a slab, and their owner
     std::shared_ptr<const void> owner = nullptr;
   };
-  using uses = std::map<std::size_t, used>;                                      // by the first page
-  void end_loan(std::uint64_t bytes) { on_loan_ -= std::min(bytes, on_loan_); }  // the other end may lie
+  using uses = std::map<std::size_t, used>;  // by the first page
+  void end_loan(std::uint64_t bytes);
   // Takes what has come back from those in use to others, which go without the lock. Returns the next in use.
   uses::iterator take_back(uses::iterator one, uses& back);
   void take_back_all(uses& back);
@@ -184,7 +184,7 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
 
   descriptor file_;
   const side mine_;
-  const std::shared_ptr<slab_share> share_;  // of what the other end shows
+  const std::shared_ptr<slab_share> share_;  // of what the other end shows, and is lent
   std::byte* begin_ = nullptr;
 
   mutable std::mutex mutex_;

@@ -125,7 +125,7 @@ PINION_DECL shared_memory::place shared_memory::find_place(std::uint64_t bytes) 
     if (!fits) first = at->first + at->second.count;
     ++at;
   }
-  if (first + count > pages) return {};
+  if (first + count > pages || !share_->lend(count * page)) return {};
   flag(mine_, first).store(0, std::memory_order_relaxed);
   in_use_.emplace(first, used{count});
   touched_ = std::max(touched_, first + count);
@@ -134,12 +134,18 @@ PINION_DECL shared_memory::place shared_memory::find_place(std::uint64_t bytes) 
 
 PINION_DECL void shared_memory::free(std::size_t first, std::uint64_t on_loan) {
   std::lock_guard hold(mutex_);
-  in_use_.erase(first);
+  if (const auto one = in_use_.extract(first)) share_->end_loan(one.mapped().count * page);
   end_loan(on_loan);
+}
+
+PINION_DECL void shared_memory::end_loan(std::uint64_t bytes) {
+  on_loan_ -= std::min(bytes, on_loan_);  // the other end may lie
+  if (bytes > 0) share_->end_loan(bytes);
 }
 
 PINION_DECL shared_memory::uses::iterator shared_memory::take_back(uses::iterator one, uses& back) {
   end_loan(one->second.on_loan);
+  share_->end_loan(one->second.count * page);
   const auto next = std::next(one);
   back.insert(in_use_.extract(one));
   return next;
@@ -245,7 +251,7 @@ PINION_DECL shared_memory::place shared_memory::find_place(const place_in_slab& 
   if (!found) return {};
   {
     std::lock_guard hold(mutex_);
-    if (on_loan_ + bytes > capacity) return {};
+    if (on_loan_ + bytes > capacity || !share_->lend(bytes)) return {};
     on_loan_ += bytes;
   }
   found.put(std::as_bytes(std::span(&told, 1)));

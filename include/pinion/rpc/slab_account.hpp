@@ -1,11 +1,12 @@
-// The slabs of memory that peers of this host show a task, and that it maps: counted, and limited.
+// The slabs of memory that peers of this host show a task, and that it maps, and what it lends them: counted, and
+// limited.
 //
 // Invariants
 //   1. A slab counts from before it is mapped until it is unmapped, whoever holds bytes of it by then.
 //   2. What a connection may show is set aside for it when it begins, and told to the other end. So one that keeps to
-//   it
-//      is never refused, whatever others show.
+//      it is never refused, whatever others show.
 //   3. What was set aside is free again when its connection ends, but for what is still mapped.
+//   4. No connection is lent so much that nothing is left for others.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,7 @@ struct slab_count {
 
 struct slab_limits {
   slab_count of_one{512, std::uint64_t{256} << 30}, of_all{16384, std::uint64_t{16} << 40};
+  std::uint64_t lent_of_all = std::uint64_t{8} << 30;  // bytes
 };
 
 class slab_share;
@@ -41,6 +43,8 @@ class slab_account : public std::enable_shared_from_this<slab_account> {
   // Sets aside what one more connection may show: no more than an eighth of what is left, so that none takes all.
   std::shared_ptr<slab_share> open_share();
   slab_count mapped() const;
+  // The bytes that are lent to others, in pages and in slabs of this process.
+  std::uint64_t lent() const;
   // The connections whose memory is mapped, each of which has a descriptor too until it ends.
   std::uint64_t connections() const;
 
@@ -49,7 +53,7 @@ class slab_account : public std::enable_shared_from_this<slab_account> {
   const slab_limits limits_;
   mutable std::mutex mutex_;
   slab_count set_aside_, mapped_;
-  std::uint64_t connections_ = 0;
+  std::uint64_t connections_ = 0, lent_ = 0;
 };
 
 // The part of one connection. Shared by it and by its slabs. Thread-safe.
@@ -63,6 +67,10 @@ class slab_share : public std::enable_shared_from_this<slab_share> {
   bool has_room(std::uint64_t bytes) const;
   // Counts one more slab while the result lives. Throws resource_exhausted where that is more than may be shown.
   std::shared_ptr<void> count(std::uint64_t bytes);
+  // Counts bytes that are lent to the other end until end_loan(). Returns false, and counts nothing, where the end had
+  // more than an eighth of what is left by others then.
+  bool lend(std::uint64_t bytes);
+  void end_loan(std::uint64_t bytes);  // the last ones are ended with the share
   // The connection has ended.
   void end();
 
@@ -73,6 +81,7 @@ class slab_share : public std::enable_shared_from_this<slab_share> {
   const std::shared_ptr<slab_account> of_;
   const slab_count most_;
   slab_count mapped_;  // under the lock of the account, like the next
+  std::uint64_t lent_ = 0;
   bool ended_ = false;
 };
 

@@ -10,12 +10,15 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
+namespace detail {
+inline constexpr std::uint64_t least_parts = 8;  // of what is left, for one connection
+}  // namespace detail
+
 PINION_DECL std::shared_ptr<slab_share> slab_account::open_share() {
-  constexpr std::uint64_t least_parts = 8;
   std::lock_guard hold(mutex_);
   const slab_count left = limits_.of_all - set_aside_;
-  const slab_count most{std::min(limits_.of_one.slabs, left.slabs / least_parts),
-                        std::min(limits_.of_one.bytes, left.bytes / least_parts)};
+  const slab_count most{std::min(limits_.of_one.slabs, left.slabs / detail::least_parts),
+                        std::min(limits_.of_one.bytes, left.bytes / detail::least_parts)};
   auto made = std::make_shared<slab_share>(shared_from_this(), most);
   set_aside_ += most;
   ++connections_;
@@ -27,6 +30,11 @@ PINION_DECL slab_count slab_account::mapped() const {
   return mapped_;
 }
 
+PINION_DECL std::uint64_t slab_account::lent() const {
+  std::lock_guard hold(mutex_);
+  return lent_;
+}
+
 PINION_DECL std::uint64_t slab_account::connections() const {
   std::lock_guard hold(mutex_);
   return connections_;
@@ -35,6 +43,7 @@ PINION_DECL std::uint64_t slab_account::connections() const {
 PINION_DECL slab_share::~slab_share() {
   end();
   std::lock_guard hold(of_->mutex_);
+  of_->lent_ -= lent_;
   --of_->connections_;
 }
 
@@ -65,6 +74,22 @@ PINION_DECL void slab_share::give_back(const slab_count& one) {
   mapped_ -= one;
   of_->mapped_ -= one;
   if (ended_) of_->set_aside_ -= one;
+}
+
+PINION_DECL bool slab_share::lend(std::uint64_t bytes) {
+  std::lock_guard hold(of_->mutex_);
+  const std::uint64_t left = of_->limits_.lent_of_all - (of_->lent_ - lent_);
+  if (lent_ + bytes > left / detail::least_parts) return false;
+  lent_ += bytes;
+  of_->lent_ += bytes;
+  return true;
+}
+
+PINION_DECL void slab_share::end_loan(std::uint64_t bytes) {
+  std::lock_guard hold(of_->mutex_);
+  bytes = std::min(bytes, lent_);  // the other end may lie
+  lent_ -= bytes;
+  of_->lent_ -= bytes;
 }
 
 PINION_DECL void slab_share::end() {

@@ -48,6 +48,9 @@ struct server_limits {
   // space; and those of all such clients. A client is told what it may when it connects, and sends by copies beyond.
   std::uint64_t slabs = 512, slab_bytes = std::uint64_t{256} << 30;
   std::uint64_t slabs_of_all = 16384, slab_bytes_of_all = std::uint64_t{16} << 40;
+  // Bytes of values that all clients and tasks of this host are lent in memory that they share. Each has no more than
+  // an eighth of what others leave of it; a value beyond that is sent by copies.
+  std::uint64_t bytes_lent_of_all = std::uint64_t{8} << 30;
 };
 
 }}  // namespace pinion::v0

@@ -32,6 +32,7 @@ void for_each_limit(Limits& of, const Each& each) {
   each("slab_bytes", of.slab_bytes);
   each("slabs_of_all", of.slabs_of_all);
   each("slab_bytes_of_all", of.slab_bytes_of_all);
+  each("bytes_lent_of_all", of.bytes_lent_of_all);
 }
 
 }}}  // namespace pinion::v0::distributed

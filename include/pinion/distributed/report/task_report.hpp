@@ -100,10 +100,11 @@ struct backlog_report {
 };
 
 // The memory of other processes of the host that the task has mapped: that of connections, each of which takes a
-// descriptor too, and the slabs in which values are lent to it.
+// descriptor too, and the slabs in which values are lent to it. And what it lends them.
 struct shared_memory_report {
   std::uint64_t connections = 0, slabs = 0;
   std::uint64_t slab_bytes = 0;  // of address space
+  std::uint64_t bytes_lent = 0;
 };
 
 // The state of a task. The lists are sorted, and hold at most `most_rows` rows each, the largest variables first; the

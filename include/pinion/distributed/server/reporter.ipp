@@ -17,7 +17,10 @@ namespace detail {
 
 inline shared_memory_report shared_by(const rpc::slab_account& slabs) {
   const auto mapped = slabs.mapped();
-  return {.connections = slabs.connections(), .slabs = mapped.slabs, .slab_bytes = mapped.bytes};
+  return {.connections = slabs.connections(),
+          .slabs = mapped.slabs,
+          .slab_bytes = mapped.bytes,
+          .bytes_lent = slabs.lent()};
 }
 
 }  // namespace detail

@@ -89,7 +89,8 @@ PINION_DECL runtime::task_options task_options_of(const server_options& options,
 
 PINION_DECL rpc::slab_limits slab_limits_of(const server_limits& limits) {
   return {.of_one = {limits.slabs, limits.slab_bytes},
-          .of_all = {detail::mappings_of(limits), limits.slab_bytes_of_all}};
+          .of_all = {detail::mappings_of(limits), limits.slab_bytes_of_all},
+          .lent_of_all = limits.bytes_lent_of_all};
 }
 
 PINION_DECL exchange_options exchange_options_of(const server_config& config) {

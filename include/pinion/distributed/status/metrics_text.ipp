@@ -84,6 +84,7 @@ inline void tell_network(exposition& out, const task_report& r) {
   out.gauge("shared_connections", "Connections of this host that share memory.").is(r.shared.connections);
   out.gauge("slabs", "Slabs of memory of other processes that are mapped.").is(r.shared.slabs);
   out.gauge("slab_bytes", "Their bytes of address space.").is(r.shared.slab_bytes);
+  out.gauge("bytes_lent", "Bytes of values that others of this host are lent.").is(r.shared.bytes_lent);
   out.counter("sent_bytes_total", "Bytes sent.").is(r.traffic.bytes_sent);
   out.counter("received_bytes_total", "Bytes received.").is(r.traffic.bytes_received);
   out.counter("sent_messages_total", "Messages sent.").is(r.traffic.messages_sent);

@@ -50,7 +50,7 @@ void serialize(A& a, backlog_report& b) {
 }
 template <class A>
 void serialize(A& a, shared_memory_report& s) {
-  a(s.connections, s.slabs, s.slab_bytes);
+  a(s.connections, s.slabs, s.slab_bytes, s.bytes_lent);
 }
 template <class A>
 void serialize(A& a, traffic_counts& t) {
