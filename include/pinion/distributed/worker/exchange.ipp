@@ -188,8 +188,8 @@ PINION_DECL std::shared_ptr<rpc::channel> exchange::way_to(std::string_view task
   std::lock_guard hold(mutex_);
   if (const auto known = watched_.find(task); known != watched_.end() && known->second.lock() == way) return way;
   std::erase_if(watched_, [](const auto& w) { return w.second.expired(); });  // of tasks that have left
-  watched_[std::string(task)] = way;
   way->observe([this, task = std::string(task)](const error& why) { lost(task, why); });
+  watched_[std::string(task)] = way;  // last, so that none counts as watched that is not
   return way;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include <pinion/base/cancellable_work.hpp>
@@ -73,41 +74,64 @@ namespace detail {
 // They take some microseconds, as long as it takes to hand them to another thread.
 inline constexpr double brief_operations = 4096;
 
-inline double elements_of(const pinion::node& n) {
-  double sum = 0;
-  for (const output_type& t : n.outputs)
-    sum += t.shape.known() ? static_cast<double>(t.shape.count()) : std::numeric_limits<double>::infinity();
-  return sum;
+inline bool has_size(const output_type& t) {
+  return !t.resource && t.dtype != dtype::string;
 }
 
-// The operations of an item, as a bound; values go in and out as they are, unless they are narrow. Ops of users may
-// take any time, whatever the size of their values, and so may bodies, and texts have any length; what a queue lets go
-// on, goes on in the thread that has touched it.
-inline double most_operations_of(graph_view g, const executable_item& it) {
-  constexpr double endless = std::numeric_limits<double>::infinity();
-  const auto has_size = [](const output_type& t) { return !t.resource && t.dtype != dtype::string; };
-  const pinion::node& n = *it.node;
-  if (!std::all_of(n.outputs.begin(), n.outputs.end(), has_size)) return endless;
-  if (it.kind != part_item::compute) return it.narrow ? elements_of(n) : 0;
-  const bool is_bounded =
-      !it.blocking && !find_registered(n.op) &&
-      std::all_of(n.inputs.begin(), n.inputs.end(), [&](const output& in) { return has_size(g.type_of(in)); }) &&
-      !has_body(n);
-  return is_bounded ? operations_of(g, n) : endless;
-}
+// The operations of items, as a bound; values go in and out as they are, unless they are narrow. Ops of users may take
+// any time, whatever the size of their values, and so may bodies, and texts have any length; what a queue lets go on,
+// goes on in the thread that has touched it.
+class most_operations {
+ public:
+  explicit most_operations(graph_view g) : g_(g) {}
+
+  double of(const executable_item& it) {
+    const pinion::node& n = *it.node;
+    const carried values = values_of(n);
+    if (!values.have_size) return endless;
+    if (it.kind != part_item::compute) return it.narrow ? values.elements : 0;
+    const bool is_bounded =
+        !it.blocking && !find_registered(n.op) &&
+        std::all_of(n.inputs.begin(), n.inputs.end(), [&](const output& in) { return has_size(g_.type_of(in)); }) &&
+        !has_body(n);
+    return is_bounded ? operations_of(g_, n) : endless;
+  }
+
+ private:
+  static constexpr double endless = std::numeric_limits<double>::infinity();
+  struct carried {
+    bool have_size = true;
+    double elements = 0;
+  };
+  // Each node's are looked at once, since as many items may carry its values as it has.
+  carried values_of(const pinion::node& n) {
+    const auto [at, is_new] = known_.try_emplace(&n);
+    carried& all = at->second;
+    if (!is_new) return all;
+    for (const output_type& t : n.outputs) {
+      all.have_size &= has_size(t);
+      all.elements += t.shape.known() ? static_cast<double>(t.shape.count()) : endless;
+    }
+    return all;
+  }
+
+  const graph_view g_;
+  std::unordered_map<const pinion::node*, carried> known_;
+};
 
 }  // namespace detail
 
 PINION_DECL void executable::mark_brief() {
-  for (item& it : items)
-    it.brief = !device->stream() && detail::most_operations_of(graph, it) <= detail::brief_operations;
+  detail::most_operations most(graph);
+  for (item& it : items) it.brief = !device->stream() && most.of(it) <= detail::brief_operations;
 }
 
 PINION_DECL bool executable::is_light() const {
   constexpr std::size_t most_items = 16;
   if (device->stream() || items.size() > most_items) return false;
+  detail::most_operations most(graph);
   double sum = 0;
-  for (const item& it : items) sum += detail::most_operations_of(graph, it);
+  for (const item& it : items) sum += most.of(it);
   return sum <= detail::brief_operations;
 }
 
