@@ -172,6 +172,13 @@ inline std::vector<row> reduce_rows() {
                     a.set("mean", true);
                     return a;
                   }},
+                 {"more than an element counts, mean",
+                  {{{}}, {{256}}},
+                  [](dtype) {
+                    auto a = axes({0});
+                    a.set("mean", true);
+                    return a;
+                  }},
                  {"columns, kept", {{{1, n}}, matrix}, plain(axes({0}, true))},
                  {"columns, of two shapes", {{{n}}, {{m, 1}}, {{n}}}, plain(axes({0}))},
                  {"to nothing", {{{0}}, {{0, n}}}, plain(axes({1}))}};

@@ -191,6 +191,15 @@ inline std::unique_ptr<kernel> make_kernel(reduce_any, const kernel_setup& setup
 
 namespace detail {
 
+// The n-th part of a number. An integer is not divided by n as an element of its dtype, which may not hold n.
+template <class T>
+T part_of(T x, std::int64_t n) {
+  if constexpr (std::is_floating_point_v<T>)
+    return x / static_cast<T>(n);
+  else
+    return static_cast<T>(static_cast<std::int64_t>(x) / n);
+}
+
 template <class T>
 void expand(kernel_context& c, const attributes& attrs) {
   const any_tensor& dy = c.input(0);
@@ -206,11 +215,11 @@ void expand(kernel_context& c, const attributes& attrs) {
         const T* from = dy + at.offset(0);
         T* to = dx + row * inner;
         if (!walk.advances(0))
-          std::fill_n(to, inner, static_cast<T>(*from / static_cast<T>(n)));
+          std::fill_n(to, inner, part_of(*from, n));
         else if (n == 1)
           std::copy_n(from, inner, to);
         else
-          for (std::int64_t i = 0; i < inner; ++i) to[i] = static_cast<T>(from[i] / static_cast<T>(n));
+          for (std::int64_t i = 0; i < inner; ++i) to[i] = part_of(from[i], n);
       }
     });
   });

@@ -131,6 +131,15 @@ void mean_of_integers(CUstream_st* stream, const T* x, T* y, const fold_walk& ke
 
 // ---- spreading
 
+// The n-th part of a number. An integer is not divided by n as an element of its dtype, which may not hold n.
+template <class T>
+__device__ T part_of(T x, std::int64_t n) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::int64_t>(x) / n);
+  else
+    return x / static_cast<T>(n);
+}
+
 template <int Width, class T>
 __global__ void spread_packs(const T* x, T* y, fold_walk walk, std::int64_t packs, std::int64_t divisor) {
   const bool advances = walk.rank > 0 && walk.stride[walk.rank - 1] != 0;
@@ -143,7 +152,7 @@ __global__ void spread_packs(const T* x, T* y, fold_walk walk, std::int64_t pack
     else
       for (T& v : values.at) v = *from;
     if (divisor != 1)
-      for (T& v : values.at) v = static_cast<T>(v / static_cast<T>(divisor));
+      for (T& v : values.at) v = part_of(v, divisor);
     store_pack(y + i * Width, values, Width, true);
   }
 }
