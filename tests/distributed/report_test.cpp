@@ -63,13 +63,13 @@ TEST_CASE("a task tells its name, address, devices and limits, and the tasks bes
 
 TEST_CASE("a task tells each of its limits") {
   const auto parts = [](const server_limits& of) {
-    const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w] = of;  // all that there are
-    return std::tuple(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w);
+    const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x] = of;  // all that there are
+    return std::tuple(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x);
   };
   constexpr std::uint64_t gib = std::uint64_t{1} << 30;
   const server_limits most{101,      gib + 2, 103,      104,      105,      106, 107,      gib + 8,
                            gib + 9,  110,     111,      gib + 12, gib + 13, 114, gib + 15, gib + 16,
-                           gib + 17, 118,     gib + 19, 120,      gib + 21, 122, gib + 23};
+                           gib + 17, 118,     gib + 19, 120,      gib + 21, 122, gib + 23, gib + 24};
   local_cluster cluster({{"worker", 1}}, {.limits = most});
   CHECK((parts(inspect(cluster.target("worker", 0)).limits) == parts(most)));
 }

@@ -107,6 +107,11 @@ inline std::vector<row> conv_rows() {
   const auto geometries = [](std::int64_t m, std::int64_t n) -> std::vector<geometry> {
     return {{"valid", {2, m, n, 2}, {2, 3, 2, 3}, {2, m - 1, n - 2, 3}, with_window(1, false)},
             {"same, strided", {1, m, n, 2}, {3, 3, 2, 2}, {1, (m + 1) / 2, (n + 1) / 2, 2}, with_window(2, true)},
+            {"of one element, strided",
+             {1, m, n, 3},
+             {1, 1, 3, 16},
+             {1, (m + 1) / 2, (n + 1) / 2, 16},
+             with_window(2, true)},
             {"dilated", {1, m + 2, n + 2, 1}, {2, 2, 1, 2}, {1, m, n, 2}, with_window(1, false, 2)},
             {"no image", {0, 4, 4, 2}, {2, 2, 2, 1}, {0, 3, 3, 1}, with_window(1, false)}};
   };
