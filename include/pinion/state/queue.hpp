@@ -8,8 +8,9 @@
 //      do so in the pool.
 #pragma once
 
-#include <deque>
 #include <functional>
+#include <iterator>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -100,6 +101,8 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
   }
 
  private:
+  struct attempt;
+  using attempts = std::list<std::shared_ptr<attempt>>;
   // One call that puts, takes or closes, until it is done.
   struct attempt {
     enum class what { put, take, close };
@@ -108,6 +111,7 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     const what is;
     cancellation* const stop;
     std::uint64_t subscription = 0;
+    attempts::iterator place = {};  // in the list in which it waits
     bool ended = false;
     outcome<> how;
     std::function<void(attempt&)> done;
@@ -115,13 +119,12 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     std::size_t next = 0, wanted = 0;
     bool up_to = false;
   };
-  using attempts = std::deque<std::shared_ptr<attempt>>;
 
   void enter(attempts& list, const std::shared_ptr<attempt>& a) {
     attempts ended;
     {
       std::lock_guard hold(mutex_);
-      list.push_back(a);
+      a->place = list.insert(list.end(), a);
       go_on(ended);
       if (!a->ended && a->stop) {
         a->subscription = a->stop->subscribe([self = shared_from_this(), a] { self->give_up(a); });
@@ -150,10 +153,11 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
 
   // ---- with the lock held
 
+  // Moves an attempt from the list in which it waits, of any length, to those that have ended.
   void end(const std::shared_ptr<attempt>& a, attempts& ended) {
     a->ended = true;
     if (a->subscription != 0) a->stop->unsubscribe(a->subscription);
-    ended.push_back(a);
+    ended.splice(ended.end(), a->is == attempt::what::take ? takes_ : puts_, a->place);
   }
   void fail(const std::shared_ptr<attempt>& a, errc code, const std::string& sentence, attempts& ended) {
     a->how = error(code, sentence);
@@ -164,7 +168,6 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
   // Ends an attempt: elements that it has put stay, elements that it has taken go back.
   void abandon(const std::shared_ptr<attempt>& a, attempts& ended) {
     const bool takes = a->is == attempt::what::take;
-    std::erase(takes ? takes_ : puts_, a);
     if (takes) store_->give_back(std::exchange(a->elements, {}));
     const std::string whose = takes ? "Dequeue operation" : "Enqueue operation";
     fail(a, errc::cancelled, whose + " was cancelled, at " + named(), ended);
@@ -175,7 +178,8 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     {
       std::lock_guard hold(mutex_);
       closed_ = true;
-      for (const auto& a : std::exchange(puts_, {})) {
+      while (!puts_.empty()) {
+        const auto a = puts_.front();
         if (a->is == attempt::what::close)
           end(a, ended);
         else
@@ -197,7 +201,7 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
   // Returns true if anything changed.
   bool go_on_putting(attempts& ended) {
     bool changed = false;
-    for (; !puts_.empty(); puts_.pop_front()) {
+    while (!puts_.empty()) {
       const auto a = puts_.front();
       if (closed_) {
         fail(a, errc::cancelled, named() + (a->is == attempt::what::close ? " is already closed." : " is closed."),
@@ -217,7 +221,7 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
   }
   bool go_on_taking(attempts& ended) {
     bool changed = false;
-    for (; !takes_.empty(); takes_.pop_front(), changed = true) {
+    for (; !takes_.empty(); changed = true) {
       const auto a = takes_.front();
       for (; a->elements.size() < a->wanted && store_->ready(closed_); changed = true)
         a->elements.push_back(store_->take());

@@ -33,7 +33,7 @@ class waiters {
     auto w = std::make_shared<waiter>();
     w->tell = std::move(tell);
     w->stop = stop;
-    list_.push_back(w);
+    w->place = list_.insert(list_.end(), w);
     if (!stop) return;
     w->subscription = stop->subscribe([this, owner, &lock, w, at] {
       calls ended;
@@ -57,8 +57,11 @@ class waiters {
   }
 
  private:
+  struct waiter;
+  using list = std::list<std::shared_ptr<waiter>>;
   struct waiter {
     done tell;
+    typename list::iterator place = {};
     cancellation* stop = nullptr;
     std::uint64_t subscription = 0;
     bool ended = false;
@@ -73,11 +76,11 @@ class waiters {
     for (const auto& w : std::exchange(list_, {})) end(w, how, later);
   }
   void give_up(const std::shared_ptr<waiter>& w, const std::string& at, calls& later) {
-    list_.remove(w);
+    list_.erase(w->place);
     end(w, error(errc::cancelled, "a wait at " + at + " was cancelled"), later);
   }
 
-  std::list<std::shared_ptr<waiter>> list_;
+  list list_;
 };
 
 }}}  // namespace pinion::v0::state
