@@ -40,8 +40,6 @@ class offers {
   };
   using offers_of_run = std::map<std::string, offer>;
   void uncount(const offer& gone);
-  template <class Which>
-  void drop(const Which& which);
 
   const std::uint64_t most_;
   std::map<run_id, offers_of_run> runs_;

@@ -33,17 +33,6 @@ PINION_DECL void offers::uncount(const offer& gone) {
   if ((waits->second -= gone.bytes) == 0) bytes_.erase(waits);
 }
 
-template <class Which>
-void offers::drop(const Which& which) {
-  for (auto& [run, values] : runs_)
-    std::erase_if(values, [&, of = run](const auto& value) {
-      const bool goes = which(of, value.second);
-      if (goes) uncount(value.second);
-      return goes;
-    });
-  std::erase_if(runs_, [](const auto& of) { return of.second.empty(); });
-}
-
 PINION_DECL void offers::forget(const run_id& run) {
   const auto gone = runs_.extract(run);
   if (!gone) return;
@@ -51,11 +40,18 @@ PINION_DECL void offers::forget(const run_id& run) {
 }
 
 PINION_DECL void offers::forget_session(const session_id& session) {
-  drop([&](const run_id& run, const offer&) { return run.session == session; });
+  for (auto at = runs_.lower_bound({session}); at != runs_.end() && at->first.session == session; at = runs_.erase(at))
+    for (const auto& [key, value] : at->second) uncount(value);
 }
 
 PINION_DECL void offers::forget_task(const std::string& task) {
-  drop([&](const run_id&, const offer& value) { return value.to == task; });
+  for (auto& [run, values] : runs_)
+    std::erase_if(values, [&](const auto& value) {
+      const bool goes = value.second.to == task;
+      if (goes) uncount(value.second);
+      return goes;
+    });
+  std::erase_if(runs_, [](const auto& of) { return of.second.empty(); });
 }
 
 PINION_DECL std::size_t offers::count() const {
