@@ -130,7 +130,10 @@ TEST_CASE("a second signal ends a task that drains at once") {
   held_step held(worker.target());
   ps.signal(SIGTERM);
   CHECK(soon([&] { return held.is_refused(); }));
-  ps.signal(SIGTERM);
+  CHECK(soon([&] {  // half a second later
+    ps.signal(SIGTERM);
+    return ps.ended();
+  }));
   CHECK(ps.result() == -SIGTERM);
   held.runner.join();
   CHECK(held.failed.code() == errc::unavailable);

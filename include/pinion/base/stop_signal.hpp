@@ -4,14 +4,16 @@
 // Invariants
 //   1. The handler touches only lock-free atomics and a pipe; all other work is done in threads.
 //   2. A signal gets this handler only if it had the default one, and only while there is a listener. A second signal
-//      ends the process, as the default handler does.
+//      ends the process, as the default handler does, unless it comes within same_request of the first.
 //   3. A process that was asked once stays asked: a later listener is told at once.
 //   4. Listeners that serve are told when all listeners that save are done.
 //   5. A forked child is on its own: there a signal does what it does without this handler.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <mutex>
@@ -48,14 +50,16 @@ class stop_signals {
 
  private:
   // The state that the handler may touch.
-  static inline std::atomic<int> asked_{0};         // the first signal that came
-  static inline std::atomic<bool> heard_{false};    // the watcher has taken notice of it
-  static inline std::atomic<int> wakes_{-1};        // the end of the pipe that wakes the watcher
-  static inline std::atomic<::pid_t> process_{-1};  // the process that listens
-  static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+  static inline std::atomic<int> asked_{0};              // the first signal that came
+  static inline std::atomic<std::int64_t> asked_at_{0};  // when, in nanoseconds of the steady clock
+  static inline std::atomic<int> wakes_{-1};             // the end of the pipe that wakes the watcher
+  static inline std::atomic<::pid_t> process_{-1};       // the process that listens
+  static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
 
-  // Notes the first signal and wakes the watcher. A launcher may pass on a signal that the terminal has sent to all;
-  // until the first one is heard, another one counts as the same request.
+  // Who asks may do so twice: a launcher passes on a signal that the terminal has sent to all, and `timeout` of
+  // coreutils sends one to the process and one to its group.
+  static constexpr auto same_request = std::chrono::milliseconds(500);
+  // Notes the first signal and wakes the watcher.
   static void handle(int signal);
   static void wake();
 
@@ -87,8 +91,8 @@ class stop_signals {
 }  // namespace detail
 
 // Calls a function once, in a thread of its own, when SIGINT or SIGTERM asks this process to stop, or has asked it
-// before. From then on a second signal ends the process. Listeners of the turn `serves` are called when the functions
-// of the turn `saves` have returned.
+// before. Half a second later, and from then on, a second signal ends the process. Listeners of the turn `serves` are
+// called when the functions of the turn `saves` have returned.
 //
 // A signal that the program handles or ignores is left alone; the program must have set that up before. The destructor
 // waits for a call that is running, so it must not be called by the function. Listeners may be made and destroyed in

@@ -46,10 +46,12 @@ PINION_DECL void stop_signals::remove(place at) {
 
 PINION_DECL void stop_signals::handle(int signal) {
   const int before = errno;
-  int none = 0;
-  if (::getpid() == process_ && asked_.compare_exchange_strong(none, signal)) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  std::int64_t first = 0;
+  if (::getpid() == process_ && asked_at_.compare_exchange_strong(first, std::chrono::nanoseconds(now).count())) {
+    asked_ = signal;
     wake();
-  } else if (::getpid() != process_ || heard_) {
+  } else if (::getpid() != process_ || now - std::chrono::nanoseconds(first) > same_request) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);  // arrives when this function returns
   }
@@ -120,7 +122,6 @@ PINION_DECL void stop_signals::watch() {
     [[maybe_unused]] const auto n = ::read(listens_, &byte, 1);
     hold.lock();
   }
-  heard_ = asked_ != 0;
   while (!quits_) {
     tell(stop_turn::saves);
     const bool saved =

@@ -51,7 +51,8 @@ class server {
   std::string target() const;
   // Blocks until stop(), SIGINT, SIGTERM or a remote shutdown, and returns when the server has stopped. A signal counts
   // only if the program neither handles nor ignores it: then the monitored sessions of this process save, and after
-  // that the server drains. A second signal ends the process at once. Throws what kept config.keep from being written.
+  // that the server drains. A second signal, half a second later or more, ends the process at once. Throws what kept
+  // config.keep from being written.
   void join();
   // Stops, after the steps that have begun have ended, but no later than after config.grace. New steps are refused
   // meanwhile with unavailable, so that clients may wait for the task to come back; results are still delivered, and a

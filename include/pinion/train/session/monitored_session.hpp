@@ -62,7 +62,7 @@ namespace pinion { inline namespace v0 { namespace train {
 //
 // Signals. SIGINT or SIGTERM ends training like the end of the input, after the step under way: should_stop() becomes
 // true, and close() saves. A loop that does not ask should_stop() meets the error cancelled from its second step on. A
-// second signal ends the process at once.
+// second signal ends the process at once, if it comes half a second later or more.
 class monitored_training_session {
  public:
   // Makes the session, waits for its tasks, makes the variables ready and calls the hooks' begin() and
