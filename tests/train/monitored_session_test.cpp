@@ -75,6 +75,19 @@ TEST_CASE("training stops at a step, and is then not run any more") {
   CHECK(refusal([&] { tr::stop_at_step({}); }, errc::invalid_argument, "one of the two") == "");
 }
 
+TEST_CASE("training that has reached its last step makes none when it starts again, and saves nothing anew") {
+  temporary_folder dir;
+  for (int life = 0; life < 3; ++life) {
+    model m;
+    tr::monitored_training_session sess{{.checkpoint_dir = dir.path(), .hooks = {tr::stop_at_step({.last_step = 5})}}};
+    int runs = 0;
+    for (; !sess.should_stop(); ++runs) sess.run(m.train);
+    CHECK(runs == (life == 0 ? 5 : 0));
+    sess.close();
+    CHECK(tr::latest_checkpoint(dir.path()) == dir.path("model-5"));
+  }
+}
+
 TEST_CASE("training goes on from the last checkpoint, in files that are there") {
   temporary_folder dir;
   for (int life = 1; life <= 2; ++life) {

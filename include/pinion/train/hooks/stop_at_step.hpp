@@ -20,9 +20,10 @@ struct stop_at_step_options {
   std::optional<std::int64_t> last_step = {};
 };
 
-// Asks for the end of training once the global step has reached its last value. Steps of other workers, which are under
-// way then, may go beyond it. Only the thread of its session uses it. The constructor throws invalid_argument unless
-// exactly one of the options is given. It follows TensorFlow 1.15's StopAtStepHook.
+// Asks for the end of training once the global step has reached its last value: a training that is there when it starts
+// makes no step, where TensorFlow 1.15's StopAtStepHook makes one more at each start. Steps of other workers, which are
+// under way then, may go beyond it. Only the thread of its session uses it. The constructor throws invalid_argument
+// unless exactly one of the options is given.
 //
 //   tr::stop_at_step({.last_step = 10000})
 class stop_at_step {
@@ -30,14 +31,15 @@ class stop_at_step {
   // Throws invalid_argument unless exactly one of the options is given.
   explicit stop_at_step(const stop_at_step_options& o);
   void begin() { step_.begin(); }
-  // Finds the last step from the step of the first session, where num_steps is given.
-  void after_create_session(session& s, coordinator&);
+  // Finds the last step from the step of the first session, where num_steps is given, and whether it is reached.
+  void after_create_session(session& s, coordinator& with);
   run_request before_run(run_context&) { return step_.request(); }
   // Asks for the end at the last step. It reads the step again after a run that may have reached it.
   void after_run(run_context& c, std::span<const any_tensor> values);
 
  private:
   std::optional<std::int64_t> num_steps_, last_step_;
+  bool begun_ = false;  // a session is there, or was: a step that its successor repeats is not stopped
   global_step_watch step_;
 };
 PINION_HELD_HOOK(stop_at_step)

@@ -1,6 +1,9 @@
 // Bodies of <pinion/train/hooks/stop_at_step.hpp>.
 #pragma once
 
+#include <utility>
+
+#include <pinion/train/coordinator.hpp>
 #include <pinion/train/hooks/stop_at_step.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -13,8 +16,11 @@ PINION_DECL stop_at_step::stop_at_step(const stop_at_step_options& o)
     throw error(errc::invalid_argument, "stop_at_step takes num_steps or last_step, one of the two");
 }
 
-PINION_DECL void stop_at_step::after_create_session(session& s, coordinator&) {
-  if (!last_step_) last_step_ = step_.read(s) + *num_steps_;
+PINION_DECL void stop_at_step::after_create_session(session& s, coordinator& with) {
+  if (std::exchange(begun_, true)) return;
+  const std::int64_t step = step_.read(s);
+  if (!last_step_) last_step_ = step + *num_steps_;
+  if (step >= *last_step_) with.request_stop();
 }
 
 PINION_DECL void stop_at_step::after_run(run_context& c, std::span<const any_tensor> values) {
