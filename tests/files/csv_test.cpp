@@ -3,6 +3,10 @@
 
 #include <pinion/files/csv.hpp>
 
+#include <cmath>
+#include <string>
+#include <vector>
+
 #include <catch2/catch.hpp>
 
 namespace {
@@ -124,6 +128,19 @@ TEST_CASE("a field that is no value of its column's type is data loss, with line
 
 TEST_CASE("numbers at the edge of a type are read") {
   CHECK(files::parse_field<float>("1e-60") == 0.0f);
+  for (const char* const tiny : {"1e-400", "1E-5000", "0.001e-400", "4e-99999999999999999999"}) {
+    INFO(tiny);
+    CHECK(files::parse_field<double>(tiny) == 0);
+    CHECK(files::parse_field<float>(tiny) == 0);
+    CHECK(std::signbit(*files::parse_field<double>("-" + std::string(tiny))));
+  }
+  CHECK(files::parse_field<double>("." + std::string(400, '0') + "1") == 0);
+  CHECK(files::parse_field<double>("1e-310") == 1e-310);
+  for (const std::string& large :
+       std::vector<std::string>{"1e400", "0.1e400", "1e99999999999999999999", "1" + std::string(400, '0') + "e-5"}) {
+    INFO(large);
+    CHECK_FALSE(files::parse_field<double>(large));
+  }
   CHECK(files::parse_field<float>("-inf") == -std::numeric_limits<float>::infinity());
   CHECK(std::isnan(*files::parse_field<double>("nan")));
   CHECK(files::parse_field<std::int64_t>("-9223372036854775808") == std::numeric_limits<std::int64_t>::min());

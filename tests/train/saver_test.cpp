@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <locale>
 
 #include <pinion/base/log.hpp>
 #include <pinion/base/said_wait.hpp>
@@ -73,6 +74,27 @@ TEST_CASE("a saver keeps the newest checkpoints, and says which is the latest") 
   std::filesystem::remove(dir.path("model-9.safetensors"));
   CHECK(tr::latest_checkpoint(dir.path()) == dir.path("model-4"));
   CHECK(tr::latest_checkpoint(dir.path("nowhere")) == "");
+}
+
+// Writes numbers as 1.234,5.
+struct other_punctuation : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+TEST_CASE("the list of checkpoints is the same in any locale of the program") {
+  temporary_folder dir;
+  model m;
+  pn::session sess;
+  sess.run(m.init);
+  const std::locale before = std::locale::global(std::locale(std::locale(), new other_punctuation));
+  tr::saver().save(sess, dir.path("model"), m.step);
+  const auto saved = tr::read_checkpoint_state(dir.path()).all;
+  std::locale::global(before);
+  REQUIRE(saved.size() == 1);
+  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  CHECK((saved[0].written_at > now - 3600 && saved[0].written_at <= now));
 }
 
 TEST_CASE("every so often a checkpoint is kept for good") {

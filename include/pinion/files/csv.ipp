@@ -142,15 +142,30 @@ inline bool parse_boolean(std::string_view field, bool& to) {
   return to || field == "false" || field == "0";
 }
 
+// Is a decimal number smaller than one, whatever its sign?
+inline bool is_below_one(std::string_view number) {
+  const std::string_view digits = number.substr(0, number.find_first_of("eE"));
+  std::string_view power = number.substr(digits.size());
+  power.remove_prefix(std::min<std::size_t>(power.size(), power.starts_with("e+") || power.starts_with("E+") ? 2 : 1));
+  std::int64_t exponent = 0;
+  if (std::from_chars(power.data(), power.data() + power.size(), exponent).ec == std::errc::result_out_of_range)
+    return power.front() == '-';
+  const auto point = std::min(digits.find('.'), digits.size()), first = digits.find_first_of("123456789");
+  if (first == digits.npos) return true;
+  const auto before = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first) + (first > point ? 1 : 0);
+  return before + exponent <= 0;
+}
+
 template <class T>
 bool parse_number(std::string_view field, T& to) {
   if (field.size() > 1 && field.front() == '+' && field[1] != '-') field.remove_prefix(1);
   const auto [end, problem] = std::from_chars(field.data(), field.data() + field.size(), to);
   if (field.empty() || end != field.data() + field.size()) return false;
-  if constexpr (std::is_same_v<T, float>) {  // a number too small for a float becomes zero, or a subnormal one
-    double wide = 0;
-    if (problem == std::errc::result_out_of_range && parse_number(field, wide) && wide > -1 && wide < 1) {
-      to = static_cast<float>(wide);
+  if constexpr (std::is_floating_point_v<T>) {  // one that is too small becomes zero, or a subnormal one
+    if (problem == std::errc::result_out_of_range && is_below_one(field)) {
+      double wide = field.front() == '-' ? -0.0 : 0.0;
+      if constexpr (std::is_same_v<T, float>) parse_number(field, wide);
+      to = static_cast<T>(wide);
       return true;
     }
   }

@@ -1,9 +1,10 @@
 // Bodies of <pinion/train/checkpoint/checkpoint_state.hpp>.
 #pragma once
 
-#include <cstdlib>
+#include <charconv>
 #include <fstream>
-#include <sstream>
+
+#include <fmt/format.h>
 
 #include <pinion/files/output_file.hpp>
 #include <pinion/train/checkpoint/checkpoint_files.hpp>
@@ -46,19 +47,19 @@ PINION_DECL checkpoint_state read_checkpoint_state(const std::filesystem::path& 
     const std::string key = line.substr(0, colon), value = line.substr(colon + 2);
     if (key == "all_model_checkpoint_paths") state.all.push_back({detail::unquoted(value)});
     if (key == "all_model_checkpoint_timestamps" && times < state.all.size())
-      state.all[times++].written_at = std::strtod(value.c_str(), nullptr);
+      std::from_chars(value.data(), value.data() + value.size(), state.all[times++].written_at);
   }
   return state;
 }
 
 PINION_DECL void write_checkpoint_state(const std::filesystem::path& folder, const checkpoint_state& state) {
-  std::ostringstream text;
-  text.precision(17);
-  if (!state.all.empty()) text << "model_checkpoint_path: " << detail::quoted(state.all.back().prefix) << '\n';
+  std::string text;
+  if (!state.all.empty()) text += "model_checkpoint_path: " + detail::quoted(state.all.back().prefix) + "\n";
   for (const checkpoint_entry& e : state.all)
-    text << "all_model_checkpoint_paths: " << detail::quoted(e.prefix) << '\n';
-  for (const checkpoint_entry& e : state.all) text << "all_model_checkpoint_timestamps: " << e.written_at << '\n';
-  files::write_file(folder / detail::state_file, text.str());
+    text += "all_model_checkpoint_paths: " + detail::quoted(e.prefix) + "\n";
+  for (const checkpoint_entry& e : state.all)
+    text += fmt::format("all_model_checkpoint_timestamps: {:.17g}\n", e.written_at);
+  files::write_file(folder / detail::state_file, text);
 }
 
 PINION_DECL std::string latest_checkpoint(const std::filesystem::path& folder) {

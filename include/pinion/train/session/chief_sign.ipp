@@ -1,6 +1,7 @@
 // Bodies of <pinion/train/session/chief_sign.hpp>.
 #pragma once
 
+#include <locale>
 #include <sstream>
 
 #include <pinion/graph/called_from.hpp>
@@ -67,6 +68,7 @@ PINION_DECL std::optional<chief_note> chief_sign::look(session& on) const {
   }
   chief_note note;
   std::istringstream words(line);
+  words.imbue(std::locale::classic());
   if (!(words >> note.training >> note.beat >> note.name)) return std::nullopt;
   return note;
 }
