@@ -88,10 +88,11 @@ class convolver {
   void run(const image_geometry& g, const T* a, const T* b, T* y) {
     if (g.nothing()) return void(std::fill_n(y, g.result(pass_).count(), T(0)));
 #if PINION_HAS_ONEDNN
-    if constexpr (std::is_same_v<T, float>) {
-      const auto call = primitive_for(g);
-      return calling_onednn([&] { (*call)({const_cast<float*>(a), const_cast<float*>(b), y}); });
-    }
+    if constexpr (std::is_same_v<T, float>)
+      if (!overruns_scratch(pass_, g)) {
+        const auto call = primitive_for(g);
+        return calling_onednn([&] { (*call)({const_cast<float*>(a), const_cast<float*>(b), y}); });
+      }
 #endif
     convolve_by_products(pass_, g, a, b, y);
   }

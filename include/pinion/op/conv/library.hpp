@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -45,6 +44,15 @@ struct onednn_window {
     }
   }
 };
+
+// Would oneDNN write beyond its scratch memory? Its kernel for windows of one element copies images of few channels to
+// it, where strides leave elements out (uxlfoundation/oneDNN 6035), and it has no other for these shapes.
+inline bool overruns_scratch(conv_pass pass, const image_geometry& g) {
+  constexpr std::int64_t channels_of_vector = 16;
+  const window_axis &h = g.over.height, &w = g.over.width;
+  return pass == conv_pass::by_filters && h.extent == 1 && w.extent == 1 && (h.stride > 1 || w.stride > 1) &&
+         g.images[3] < channels_of_vector;
+}
 
 // Calls oneDNN, and turns its exceptions into pinion::error.
 template <class F>
@@ -199,19 +207,8 @@ struct onednn_convolution {
              {DNNL_ARG_DIFF_SRC, images, back.diff_src_desc(), true}},
             back.scratchpad_desc()};
   }
-  // oneDNN's kernels for windows of one element copy images of few channels to scratch memory, where a stride leaves
-  // elements out, and write beyond its end (uxlfoundation/oneDNN 6035).
-  bool has_fault_of_unit_windows() const {
-    constexpr dnnl::memory::dim most_channels = 16;  // of a vector
-    const auto all_are_1 = [](const dnnl::memory::dims& d) { return d[0] == 1 && d[1] == 1; };
-    return all_are_1(w.extents) && !all_are_1(w.strides) && images.dims()[1] < most_channels;
-  }
   onednn_call by_filters() const {
-    auto back = backward<dnnl::convolution_backward_weights>();
-    const auto is_of_unit_windows = [&] {
-      return std::string_view(back.impl_info_str()).find("1x1") != std::string_view::npos;
-    };
-    while (has_fault_of_unit_windows() && is_of_unit_windows() && back.next_impl()) continue;
+    const auto back = backward<dnnl::convolution_backward_weights>();
     return {dnnl::convolution_backward_weights(back),
             {{DNNL_ARG_SRC, images, back.src_desc()},
              {DNNL_ARG_DIFF_DST, windows, back.diff_dst_desc()},
