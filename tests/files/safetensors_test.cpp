@@ -113,6 +113,19 @@ TEST_CASE("random sets of tensors come back as they were") {
   }
 }
 
+TEST_CASE("any number of tensors without elements come back, among others") {
+  for (const std::size_t n : {16u, 17u, 40u, 300u}) {
+    const folder dir;
+    tensors all{{"some", raw(dtype::float32, {3})}, {"more", raw(dtype::uint8, {2, 2})}};
+    for (std::size_t i = 0; i < n; ++i)
+      all.emplace(fmt::format("{}", i), raw(i % 2 ? dtype::float32 : dtype::int64, {0, static_cast<std::int64_t>(i)}));
+    files::write_safetensors(dir / "f", all);
+    const auto back = files::read_safetensors(dir / "f");
+    REQUIRE(back.size() == all.size());
+    for (const auto& [name, value] : all) CHECK(same_bytes(back.at(name), value));
+  }
+}
+
 TEST_CASE("no tensors at all are a file too") {
   const folder dir;
   files::write_safetensors(dir / "f", {}, {.checksums = false});

@@ -263,7 +263,8 @@ PINION_DECL safetensors_header parse_safetensors_header(std::string_view json, s
   safetensors_header header;
   detail::safetensors_events events(header, file);
   nlohmann::json::sax_parse(json.begin(), json.end(), &events);
-  std::sort(header.tensors.begin(), header.tensors.end(), [](const stored_tensor& a, const stored_tensor& b) {
+  // Stable: those without elements begin at one place, and the checksum counts them in the order of the file.
+  std::stable_sort(header.tensors.begin(), header.tensors.end(), [](const stored_tensor& a, const stored_tensor& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
   detail::check_cover(header, data_bytes, file);
