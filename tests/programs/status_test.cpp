@@ -66,7 +66,7 @@ TEST_CASE("JSON has each member of a report, and mends texts that are no UTF-8")
   CHECK(read["tasks"][0]["report"]["variables"][0]["shape"] == "[784, 500]");
   CHECK(read["tasks"][2]["report"]["peers"][1]["state"] == "dead");
   CHECK(read["tasks"][2]["report"]["limits"]["sessions"] == 64);
-  CHECK(read["tasks"][2]["report"]["limits"].size() == 23);
+  CHECK(read["tasks"][2]["report"]["limits"].size() == 24);
   CHECK(read["tasks"][0]["report"].size() == 23);
 }
 

@@ -55,8 +55,7 @@ PINION_DECL checkpoint_state read_checkpoint_state(const std::filesystem::path& 
 PINION_DECL void write_checkpoint_state(const std::filesystem::path& folder, const checkpoint_state& state) {
   std::string text;
   if (!state.all.empty()) text += "model_checkpoint_path: " + detail::quoted(state.all.back().prefix) + "\n";
-  for (const checkpoint_entry& e : state.all)
-    text += "all_model_checkpoint_paths: " + detail::quoted(e.prefix) + "\n";
+  for (const checkpoint_entry& e : state.all) text += "all_model_checkpoint_paths: " + detail::quoted(e.prefix) + "\n";
   for (const checkpoint_entry& e : state.all)
     text += fmt::format("all_model_checkpoint_timestamps: {:.17g}\n", e.written_at);
   files::write_file(folder / detail::state_file, text);
