@@ -323,6 +323,8 @@ PINION_DECL awaitable<outcome<std::string>> connection::read_control(std::uint64
     const auto counted = outcome_of([&] {
       held = nullptr;  // all of it is counted anew
       if (at > 0 && handlers_.hold) held = handlers_.hold(at + step);
+      // Address space for all of it, which takes memory as it is written to: this thread does not copy what is long.
+      if (at >= most) control.reserve(at + static_cast<std::size_t>(bytes));
     });
     if (!counted) {
       std::string().swap(control);  // frees it

@@ -174,7 +174,10 @@ PINION_DECL std::uint64_t known_tasks::meet_again(const std::string& task) {
 }
 
 PINION_DECL wait_options known_tasks::waits(patience until, const std::string& limit) const {
-  return {.what = [] { return "the peers of the step"; }, .until = until, .check = check_, .limit = limit};
+  return {.what = [task = s_.name] { return "the tasks of a step that " + task + " makes ready"; },
+          .until = until,
+          .check = check_,
+          .limit = limit};
 }
 
 PINION_DECL device_spec known_tasks::task_part(const device_spec& s) {

@@ -209,7 +209,10 @@ PINION_DECL bool session_run::say_if_long(time_point now, const few_lines::sink&
     if (says) last_word_ = now, asked_ = false;
   }
   if (asks) ask_for_progress();
-  if (says) say("has run a step for " + rpc::seconds(now - born_) + ", and waits: " + waits_for());
+  if (!says) return true;
+  const std::string whom = waits_for();
+  say("has run a step for " + rpc::seconds(now - born_) + ", and waits: " +
+      (whom.empty() ? "no node of its own part is under way, and all others have ended theirs" : whom));
   return true;
 }
 
