@@ -77,7 +77,7 @@ TEST_CASE("other variables live as long as a thread or the process for these rea
   };
   const house::names of_signal_handlers{
       "base/stop_signal.hpp: asked_",
-      "base/stop_signal.hpp: heard_",
+      "base/stop_signal.hpp: asked_at_",
       "base/stop_signal.hpp: process_",
       "base/stop_signal.hpp: wakes_",
   };

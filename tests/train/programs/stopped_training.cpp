@@ -127,6 +127,7 @@ void beside_servers(const std::string& dir) {
   });
   auto options = t.options();
   options.master = local.target("worker", 0);
+  options.log = [](std::string_view line) { say(std::string(line)); };
   {
     tr::monitored_training_session sess{options};
     t.end_at_should_stop(sess);
