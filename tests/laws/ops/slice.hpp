@@ -191,6 +191,8 @@ inline std::vector<row> slice_rows() {
        },
        {{"Pad", {f({2})}, {{"before", integers{-1}}, {"after", integers{0}}}, "pn::slice cuts off"},
         {"Pad", {f({2})}, {{"before", integers{1, 1}}, {"after", integers{0, 0}}}, "one for each axis"},
+        {"Pad", {i({2})}, {{"before", integers{1}}, {"after", integers{0}}, {"value", 3e18}}, "which no int32 holds"},
+        {"Pad", {i({2})}, {{"before", integers{1}}, {"after", integers{0}}, {"value", NAN}}, "which no int32 holds"},
         {"Pad",
          {f({2})},
          {{"before", integers{std::int64_t{1} << 60}}, {"after", integers{std::int64_t{1} << 60}}},

@@ -24,6 +24,16 @@ PINION_DECL void expect_one_each(std::string_view op, const integers& numbers, c
                                             ": one for each axis");
 }
 
+// Does a dtype hold a number, rounded toward zero? Those that are not integers hold any.
+inline bool holds(dtype type, double number) {
+  switch (type) {
+    case dtype::uint8: return number > -1 && number < 0x1p8;
+    case dtype::int32: return number > -0x1p31 - 1 && number < 0x1p31;
+    case dtype::int64: return number >= -0x1p63 && number < 0x1p63;
+    default: return true;
+  }
+}
+
 PINION_DECL shape concatenated(const std::vector<shape>& parts, std::int64_t axis) {
   shape whole = shape::any();
   std::int64_t along = 0;
@@ -189,7 +199,10 @@ PINION_DECL void pad::infer(shape_context& c) {
   for (const integers* side : {&before, &after})
     for (const std::int64_t n : *side)
       if (n < 0 || !countable({n})) c.fail("a padding of " + std::to_string(n) + " elements; pn::slice cuts off");
-  if (!dtypes::plain.has(c.dtype(0))) c.fail("Pad of " + std::string(to_string(c.dtype(0))) + " is not defined");
+  const std::string type(to_string(c.dtype(0)));
+  if (!dtypes::plain.has(c.dtype(0))) c.fail("Pad of " + type + " is not defined");
+  if (const double value = c.attrs().get_or("value", 0.0); !detail::holds(c.dtype(0), value))
+    c.fail("a padding with " + std::to_string(value) + ", which no " + type + " holds");
   c.output(c.dtype(0), detail::padded(c.shape(0), before, after));
 }
 
