@@ -128,7 +128,8 @@ TEST_CASE("a field that is no value of its column's type is data loss, with line
 
 TEST_CASE("numbers at the edge of a type are read") {
   CHECK(files::parse_field<float>("1e-60") == 0.0f);
-  for (const char* const tiny : {"1e-400", "1E-5000", "0.001e-400", "4e-99999999999999999999"}) {
+  for (const char* const tiny :
+       {"1e-400", "1E-5000", "0.001e-400", "4e-99999999999999999999", "1e-9223372036854775807"}) {
     INFO(tiny);
     CHECK(files::parse_field<double>(tiny) == 0);
     CHECK(files::parse_field<float>(tiny) == 0);
@@ -137,7 +138,8 @@ TEST_CASE("numbers at the edge of a type are read") {
   CHECK(files::parse_field<double>("." + std::string(400, '0') + "1") == 0);
   CHECK(files::parse_field<double>("1e-310") == 1e-310);
   for (const std::string& large :
-       std::vector<std::string>{"1e400", "0.1e400", "1e99999999999999999999", "1" + std::string(400, '0') + "e-5"}) {
+       std::vector<std::string>{"1e400", "0.1e400", "1e99999999999999999999", "1e9223372036854775807",
+                                ".01e9223372036854775807", "1" + std::string(400, '0') + "e-5"}) {
     INFO(large);
     CHECK_FALSE(files::parse_field<double>(large));
   }

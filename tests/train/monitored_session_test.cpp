@@ -75,7 +75,7 @@ TEST_CASE("training stops at a step, and is then not run any more") {
   CHECK(refusal([&] { tr::stop_at_step({}); }, errc::invalid_argument, "one of the two") == "");
 }
 
-TEST_CASE("training that has reached its last step makes none when it starts again, and saves nothing anew") {
+TEST_CASE("training that has reached its last step makes none when it starts again") {
   temporary_folder dir;
   for (int life = 0; life < 3; ++life) {
     model m;

@@ -37,7 +37,11 @@ class program {
   // How it ended, where it is sent a signal again and again.
   std::string end_by(int number) {
     ::pollfd over{process_.output(), POLLIN, 0};
-    for (int i = 0; i < 3000 && ::poll(&over, 1, 10) == 0; ++i) signal(number);
+    for (int i = 0; i < 3000 && !ended_; ++i)
+      if (::poll(&over, 1, 10) == 0)
+        signal(number);
+      else
+        more();
     return end();
   }
   bool has(const std::string& words) const { return said.find(words) != std::string::npos; }

@@ -88,7 +88,9 @@ PINION_DECL void stop_signals::fail() {
 }
 
 PINION_DECL void stop_signals::close() {
-  for (const int signal : {SIGINT, SIGTERM}) give_back(signal);
+  // Once it was asked, the process keeps its handler: whoever asks may do so twice, and it may be saving meanwhile.
+  if (asked_at_ == 0)
+    for (const int signal : {SIGINT, SIGTERM}) give_back(signal);
   {
     std::lock_guard hold(mutex_);
     quits_ = true;

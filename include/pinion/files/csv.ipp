@@ -153,7 +153,7 @@ inline bool is_below_one(std::string_view number) {
   const auto point = std::min(digits.find('.'), digits.size()), first = digits.find_first_of("123456789");
   if (first == digits.npos) return true;
   const auto before = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first) + (first > point ? 1 : 0);
-  return before + exponent <= 0;
+  return exponent <= -before;
 }
 
 template <class T>

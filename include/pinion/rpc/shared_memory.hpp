@@ -164,6 +164,8 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
   // Takes what has come back from those in use to others, which go without the lock. Returns the next in use.
   uses::iterator take_back(uses::iterator one, uses& back);
   void take_back_all(uses& back);
+  // Counts bytes as lent, those not that have come back. Returns false where the account has no more to lend.
+  bool lends(std::uint64_t bytes, uses& back);
 
   // A slab of the other end, mapped to be read, and counted.
   struct shown_slab {

@@ -125,7 +125,7 @@ PINION_DECL shared_memory::place shared_memory::find_place(std::uint64_t bytes) 
     if (!fits) first = at->first + at->second.count;
     ++at;
   }
-  if (first + count > pages || !share_->lend(count * page)) return {};
+  if (first + count > pages || !lends(count * page, back)) return {};
   flag(mine_, first).store(0, std::memory_order_relaxed);
   in_use_.emplace(first, used{count});
   touched_ = std::max(touched_, first + count);
@@ -153,6 +153,12 @@ PINION_DECL shared_memory::uses::iterator shared_memory::take_back(uses::iterato
 
 PINION_DECL void shared_memory::take_back_all(uses& back) {
   for (auto at = in_use_.begin(); at != in_use_.end();) at = is_back(at->first) ? take_back(at, back) : std::next(at);
+}
+
+PINION_DECL bool shared_memory::lends(std::uint64_t bytes, uses& back) {
+  if (share_->lend(bytes)) return true;
+  take_back_all(back);
+  return share_->lend(bytes);
 }
 
 PINION_DECL void shared_memory::trim() {
@@ -249,9 +255,10 @@ PINION_DECL shared_memory::place shared_memory::find_place(const place_in_slab& 
   const told_place told{where.slab->id(), where.offset};
   place found = find_place(sizeof told);
   if (!found) return {};
+  uses back;  // its owners go without the lock
   {
     std::lock_guard hold(mutex_);
-    if (on_loan_ + bytes > capacity || !share_->lend(bytes)) return {};
+    if (on_loan_ + bytes > capacity || !lends(bytes, back)) return {};
     on_loan_ += bytes;
   }
   found.put(std::as_bytes(std::span(&told, 1)));

@@ -74,8 +74,10 @@ class slab_share : public std::enable_shared_from_this<slab_share> {
   // The connection has ended.
   void end();
 
- private:
+  // One is no longer mapped. Called by what count() has returned.
   void give_back(const slab_count& one);
+
+ private:
   bool takes(std::uint64_t bytes) const;  // requires: the lock is held
 
   const std::shared_ptr<slab_account> of_;

@@ -12,6 +12,18 @@ namespace pinion { inline namespace v0 { namespace rpc {
 
 namespace detail {
 inline constexpr std::uint64_t least_parts = 8;  // of what is left, for one connection
+
+// A slab that counts as long as this lives.
+struct counted_slab {
+  counted_slab(std::shared_ptr<slab_share> by, const slab_count& its) : share(std::move(by)), one(its) {}
+  counted_slab(const counted_slab&) = delete;
+  ~counted_slab() {
+    if (counts) share->give_back(one);
+  }
+  const std::shared_ptr<slab_share> share;
+  const slab_count one;
+  bool counts = false;
+};
 }  // namespace detail
 
 PINION_DECL std::shared_ptr<slab_share> slab_account::open_share() {
@@ -58,12 +70,13 @@ PINION_DECL bool slab_share::has_room(std::uint64_t bytes) const {
 
 PINION_DECL std::shared_ptr<void> slab_share::count(std::uint64_t bytes) {
   const slab_count one{1, bytes};
+  const auto counted = std::make_shared<detail::counted_slab>(shared_from_this(), one);  // it takes memory: first
   std::lock_guard hold(of_->mutex_);
   if (!takes(bytes))
     throw error(errc::resource_exhausted, "the peer shows more than " + std::to_string(most_.slabs) +
                                               " slabs of memory, or " + std::to_string(most_.bytes) +
                                               " bytes of them (its share of server_config.limits.slabs)");
-  std::shared_ptr<void> counted(nullptr, [self = shared_from_this(), one](void*) { self->give_back(one); });
+  counted->counts = true;
   mapped_ += one;
   of_->mapped_ += one;
   return counted;

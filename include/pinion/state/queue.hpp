@@ -9,7 +9,6 @@
 #pragma once
 
 #include <functional>
-#include <iterator>
 #include <list>
 #include <memory>
 #include <mutex>

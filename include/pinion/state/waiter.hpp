@@ -73,7 +73,11 @@ class waiters {
     later.push_back([w, how = std::move(how)]() mutable { w->tell(std::move(how)); });
   }
   void end_all(calls& later, const outcome<Result>& how) {
-    for (const auto& w : std::exchange(list_, {})) end(w, how, later);
+    while (!list_.empty()) {
+      const auto w = list_.front();
+      list_.pop_front();
+      end(w, how, later);
+    }
   }
   void give_up(const std::shared_ptr<waiter>& w, const std::string& at, calls& later) {
     list_.erase(w->place);

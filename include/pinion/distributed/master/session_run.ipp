@@ -211,8 +211,8 @@ PINION_DECL bool session_run::say_if_long(time_point now, const few_lines::sink&
   if (asks) ask_for_progress();
   if (!says) return true;
   const std::string whom = waits_for();
-  say("has run a step for " + rpc::seconds(now - born_) + ", and waits: " +
-      (whom.empty() ? "no node of its own part is under way, and all others have ended theirs" : whom));
+  say("has run a step for " + rpc::seconds(now - born_) +
+      ", and waits: " + (whom.empty() ? "nothing is known of its own part, and all others have ended theirs" : whom));
   return true;
 }
 

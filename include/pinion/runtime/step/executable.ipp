@@ -103,6 +103,12 @@ class most_operations {
     bool have_size = true;
     double elements = 0;
   };
+  // Their product may be more than any memory holds: such a node fails when it runs.
+  static double elements_of(const shape& s) {
+    double n = 1;
+    for (const std::int64_t extent : s.dims()) n *= static_cast<double>(extent);
+    return n;
+  }
   // Each node's are looked at once, since as many items may carry its values as it has.
   carried values_of(const pinion::node& n) {
     const auto [at, is_new] = known_.try_emplace(&n);
@@ -110,7 +116,7 @@ class most_operations {
     if (!is_new) return all;
     for (const output_type& t : n.outputs) {
       all.have_size &= has_size(t);
-      all.elements += t.shape.known() ? static_cast<double>(t.shape.count()) : endless;
+      all.elements += t.shape.known() ? elements_of(t.shape) : endless;
     }
     return all;
   }

@@ -1,8 +1,6 @@
 // Bodies of <pinion/train/hooks/stop_at_step.hpp>.
 #pragma once
 
-#include <utility>
-
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/hooks/stop_at_step.hpp>
 
@@ -17,13 +15,14 @@ PINION_DECL stop_at_step::stop_at_step(const stop_at_step_options& o)
 }
 
 PINION_DECL void stop_at_step::after_create_session(session& s, coordinator& with) {
-  if (std::exchange(begun_, true)) return;
-  const std::int64_t step = step_.read(s);
+  if (begun_) return;
+  const std::int64_t step = step_.read(s);  // where it cannot be read, the next session is asked
   if (!last_step_) last_step_ = step + *num_steps_;
   if (step >= *last_step_) with.request_stop();
 }
 
 PINION_DECL void stop_at_step::after_run(run_context& c, std::span<const any_tensor> values) {
+  begun_ = true;
   if (step_.read_if([this](std::int64_t step) { return step >= *last_step_; }, c, values)) c.request_stop();
 }
 

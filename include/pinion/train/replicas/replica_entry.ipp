@@ -24,7 +24,9 @@ PINION_DECL void look_after_others(session& on, const coordinator& with, const e
   const auto pause = std::min(worker_timeout / 4, std::chrono::milliseconds(1000));
   while (!with.wait_for_stop(pause)) try {
       const tensor<std::string> lines = on.run(news);
-      for (const std::string& line : lines.span()) told.add("", line, line, std::chrono::steady_clock::now());
+      const auto now = std::chrono::steady_clock::now();
+      for (const std::string& line : lines.span()) told.add("", line, line, now);
+      told.tell_rest(now);
     } catch (const error&) {
     }
 }
