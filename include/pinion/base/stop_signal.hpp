@@ -4,8 +4,7 @@
 // Invariants
 //   1. The handler touches only lock-free atomics and a pipe; all other work is done in threads.
 //   2. A signal gets this handler only if it had the default one, and only while there is a listener; a process that
-//   was
-//      asked keeps it. A second signal ends the process, as the default handler does, unless it comes within
+//      was asked keeps it. A second signal ends the process, as the default handler does, unless it comes within
 //      same_request of the first.
 //   3. A process that was asked once stays asked: a later listener is told at once.
 //   4. Listeners that serve are told when all listeners that save are done.
