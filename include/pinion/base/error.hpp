@@ -134,7 +134,7 @@ error as_error(const std::exception& e);
 namespace detail {
 // The name of the type of the exception that is being handled, as a programmer writes it.
 std::string thrown_type();
-// What is told where memory has run out. To make it takes none: its text is short.
+// The error that is told where memory has run out. To make it takes none, since its text is short.
 error out_of_memory() noexcept;
 }  // namespace detail
 

@@ -57,7 +57,7 @@ struct acceptor_options {
   std::uint64_t bytes_waiting_of_all = std::uint64_t{16} << 30;  // for all clients, in equal shares
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
   bool shared_memory = true;  // do clients of this host and user get one, unless it speaks TLS?
-  std::shared_ptr<slab_account> slabs = std::make_shared<slab_account>();  // counts what such clients show
+  std::shared_ptr<slab_account> slabs = std::make_shared<slab_account>();  // counts what they show and are lent
   refusals::sink log = {};  // takes the lines about refused clients; empty: the log
 };
 

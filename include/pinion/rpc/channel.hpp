@@ -40,7 +40,7 @@ struct channel_options {
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
   std::string reached_at = {};    // the address of the calling side, if it is an elastic task
   std::uint64_t generations = 0;  // from which its own are counted, so that two channels to one peer share none
-  std::shared_ptr<slab_account> slabs = std::make_shared<slab_account>();  // counts what the task shows
+  std::shared_ptr<slab_account> slabs = std::make_shared<slab_account>();  // counts what the task shows and is lent
 };
 
 // A channel to one task. Shared by its users and by its own coroutines. All public functions except close() may be

@@ -78,7 +78,7 @@ inline ssize_t receive_file(int socket, descriptor& file) {
 // and has sent it; a server's end takes that which comes beside the first byte, and refuses any that is not sealed.
 class ring_stream final : public byte_stream, private polled {
  public:
-  // Slabs that the other end shows are counted by the account, where the memory does not do that.
+  // The account counts what the other end shows and is lent, unless the memory that is given has one.
   ring_stream(local_socket socket, poll_list& polls, std::shared_ptr<slab_account> account,
               std::shared_ptr<shared_memory> memory = nullptr)
       : socket_(std::move(socket)),

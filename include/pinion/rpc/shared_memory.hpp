@@ -59,8 +59,8 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
   // The bytes of the pages of one end, and of all that it has: words, a ring, a byte for each page, and pages.
   static constexpr std::size_t capacity = page * pages, end_bytes = page + ring_end::capacity + pages + capacity;
 
-  // Makes the memory of a connection, for its client. Throws unavailable where the system has none. What the other end
-  // shows is counted by the account.
+  // Makes the memory of a connection, for its client. Throws unavailable where the system has none. The account counts
+  // what the other end shows, and what it is lent.
   static std::shared_ptr<shared_memory> make(
       const std::shared_ptr<slab_account>& account = std::make_shared<slab_account>());
   // Maps the memory that a client has made, for the server. Throws data_loss if it is not such memory.

@@ -35,7 +35,7 @@ struct slab_limits {
 
 class slab_share;
 
-// The slabs that are mapped for one task. Shared by its connections. Thread-safe.
+// The slabs that are mapped for one task, and what it lends. Shared by its connections. Thread-safe.
 class slab_account : public std::enable_shared_from_this<slab_account> {
  public:
   explicit slab_account(const slab_limits& limits = {}) : limits_(limits) {}

@@ -39,7 +39,7 @@ class stop_at_step {
 
  private:
   std::optional<std::int64_t> num_steps_, last_step_;
-  bool begun_ = false;  // a session is there, or was: a step that its successor repeats is not stopped
+  bool begun_ = false;  // a step has ended: one that a later session repeats is not stopped
   global_step_watch step_;
 };
 PINION_HELD_HOOK(stop_at_step)
