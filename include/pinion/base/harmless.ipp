@@ -1,8 +1,6 @@
 // Bodies of <pinion/base/harmless.hpp>.
 #pragma once
 
-#include <algorithm>
-
 #include <pinion/base/harmless.hpp>
 #include <pinion/base/utf8.hpp>
 
@@ -50,9 +48,7 @@ PINION_DECL std::string harmless(std::string_view text, std::size_t most) {
   std::string shown;
   std::size_t before_more = 0;  // the bytes of it behind which there is room for the dots
   while (!text.empty()) {
-    const std::size_t n = std::max<std::size_t>(detail::utf8_sequence(text), 1);
-    detail::append_harmless(shown, text.substr(0, n));
-    text.remove_prefix(n);
+    detail::append_harmless(shown, detail::next_character(text));
     if (shown.size() > most) return shown.substr(0, before_more).append(more);
     if (shown.size() + more.size() <= most) before_more = shown.size();
   }

@@ -1,8 +1,6 @@
 // Bodies of <pinion/base/json_text.hpp>.
 #pragma once
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include <pinion/base/json_text.hpp>
@@ -26,11 +24,7 @@ inline std::string json_character(std::string_view sequence) {
 
 PINION_DECL std::string json_quoted(std::string_view text) {
   std::string s = "\"";
-  while (!text.empty()) {
-    const std::size_t n = std::max<std::size_t>(detail::utf8_sequence(text), 1);
-    s += detail::json_character(text.substr(0, n));
-    text.remove_prefix(n);
-  }
+  while (!text.empty()) s += detail::json_character(detail::next_character(text));
   return s + "\"";
 }
 

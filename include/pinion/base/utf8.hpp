@@ -24,6 +24,14 @@ constexpr std::size_t utf8_sequence(std::string_view text) {
   return !overlong && !beyond && follows(1) && follows(2) && follows(3) ? 4 : 0;
 }
 
+// Cuts the first character off a text: a well-formed sequence, or one byte that begins none. Requires: it is not empty.
+constexpr std::string_view next_character(std::string_view& text) {
+  const std::size_t found = utf8_sequence(text), n = found == 0 ? 1 : found;
+  const std::string_view first = text.substr(0, n);
+  text.remove_prefix(n);
+  return first;
+}
+
 // The code point of a well-formed sequence of two or three bytes.
 constexpr unsigned code_point(std::string_view sequence) {
   const auto bits = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]) & 0x3fu; };

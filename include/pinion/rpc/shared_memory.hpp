@@ -159,7 +159,8 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
     std::uint64_t on_loan = 0;  // bytes in a slab, and their owner
     std::shared_ptr<const void> owner = nullptr;
   };
-  using uses = std::map<std::size_t, used>;  // by the first page
+  using uses = std::map<std::size_t, used>;              // by the first page
+  void end_use(const used& one, std::uint64_t on_loan);  // of pages, and of the bytes in a slab
   void end_loan(std::uint64_t bytes);
   // Takes what has come back from those in use to others, which go without the lock. Returns the next in use.
   uses::iterator take_back(uses::iterator one, uses& back);

@@ -134,7 +134,11 @@ PINION_DECL shared_memory::place shared_memory::find_place(std::uint64_t bytes) 
 
 PINION_DECL void shared_memory::free(std::size_t first, std::uint64_t on_loan) {
   std::lock_guard hold(mutex_);
-  if (const auto one = in_use_.extract(first)) share_->end_loan(one.mapped().count * page);
+  if (const auto one = in_use_.extract(first)) end_use(one.mapped(), on_loan);
+}
+
+PINION_DECL void shared_memory::end_use(const used& one, std::uint64_t on_loan) {
+  share_->end_loan(one.count * page);
   end_loan(on_loan);
 }
 
@@ -144,8 +148,7 @@ PINION_DECL void shared_memory::end_loan(std::uint64_t bytes) {
 }
 
 PINION_DECL shared_memory::uses::iterator shared_memory::take_back(uses::iterator one, uses& back) {
-  end_loan(one->second.on_loan);
-  share_->end_loan(one->second.count * page);
+  end_use(one->second, one->second.on_loan);
   const auto next = std::next(one);
   back.insert(in_use_.extract(one));
   return next;

@@ -46,8 +46,7 @@ struct executable {
   void count_readers();
   // Has the kernels of a GPU announce their code. Requires: the readers are counted.
   void announce_code() const;
-  void mark_brief();  // items
-  bool is_light() const;
+  void mark_brief();  // items, and the whole as light
 };
 
 }}}  // namespace pinion::v0::runtime

@@ -54,7 +54,6 @@ PINION_DECL executable::executable(partition part, graph_view g, devices::device
     count_readers();
   }
   mark_brief();
-  light = is_light();
 }
 
 PINION_DECL void executable::announce_code() const {
@@ -128,17 +127,16 @@ class most_operations {
 }  // namespace detail
 
 PINION_DECL void executable::mark_brief() {
-  detail::most_operations most(graph);
-  for (item& it : items) it.brief = !device->stream() && most.of(it) <= detail::brief_operations;
-}
-
-PINION_DECL bool executable::is_light() const {
-  constexpr std::size_t most_items = 16;
-  if (device->stream() || items.size() > most_items) return false;
+  if (device->stream()) return;
+  constexpr std::size_t most_items_of_light = 16;
   detail::most_operations most(graph);
   double sum = 0;
-  for (const item& it : items) sum += most.of(it);
-  return sum <= detail::brief_operations;
+  for (item& it : items) {
+    const double operations = most.of(it);
+    it.brief = operations <= detail::brief_operations;
+    sum += operations;
+  }
+  light = items.size() <= most_items_of_light && sum <= detail::brief_operations;
 }
 
 PINION_DECL void executable::add(const part_item& from) {
