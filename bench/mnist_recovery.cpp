@@ -64,7 +64,6 @@ void work(const member& me, const settings& s, const std::string& dir) {
        .checkpoint_dir = me.is_chief() ? dir : "",
        .hooks = {tr::stop_at_step({.last_step = last}), tr::nan_tensor(m.loss), tell_beginning{step}},
        .save_checkpoint_secs = 2,
-       .save_summaries_steps = 0,
        .config = {.operation_timeout = std::chrono::seconds(60)},
        .log_step_count_steps = 0,
        .log = [](std::string_view line) { say(std::string(line)); }}};

@@ -92,7 +92,6 @@ inline void work(const task& me) {
                                        .checkpoint_dir = me.is_chief ? me.how.folder : "",
                                        .hooks = m.hooks,
                                        .save_checkpoint_secs = 1,
-                                       .save_summaries_steps = 0,
                                        .log_step_count_steps = 0,
                                        .max_wait = std::chrono::milliseconds(static_cast<int>(1000 * me.how.max_wait)),
                                        .log = [&](std::string_view line) { me.say(line); }}};

@@ -191,7 +191,6 @@ inline void work(cluster& c, host& h, life& mine) try {
                                          .checkpoint_dir = h.task == 0 ? c.disk.root() + "/" + h.name + "/saved" : "",
                                          .hooks = m.hooks,
                                          .save_checkpoint_secs = c.drawn.save_secs,
-                                         .save_summaries_steps = 0,
                                          .config = {.operation_timeout = operation_timeout},
                                          .log_step_count_steps = 0,
                                          .max_wait = 3600s,

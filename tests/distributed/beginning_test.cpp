@@ -23,11 +23,8 @@ struct chief : own_graph {
   std::string train(const std::string& dir, int steps, int unsaved = 0) {
     const auto use = g.as_default();
     std::vector<std::string> said;
-    tr::monitored_session_options o{.master = target,
-                                    .checkpoint_dir = dir,
-                                    .save_checkpoint_steps = 1000,
-                                    .save_summaries_steps = 0,
-                                    .log_step_count_steps = 0};
+    tr::monitored_session_options o{
+        .master = target, .checkpoint_dir = dir, .save_checkpoint_steps = 1000, .log_step_count_steps = 0};
     o.log = [&](std::string_view line) { said.emplace_back(line); };
     {
       tr::monitored_training_session sess{o};

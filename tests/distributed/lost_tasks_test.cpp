@@ -119,6 +119,16 @@ TEST_CASE("workers in step go on at once without one that is killed, by name, an
   CHECK(t.worker[2]->line_with("now at step ") != "");
 }
 
+TEST_CASE("a chief that saves trains, and begins anew, while a worker is missing") {
+  temporary_folder dir;
+  training t{.folder = dir.path()};
+  t.start_ps(0);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(t.start_worker(0).line_with("saved checkpoint " + dir.path("model-")) != "");
+    CHECK(t.worker[0]->line_with("now at step ") != "");
+  }
+}
+
 TEST_CASE("a chief that ends is missed by nobody") {
   training t{.last_step = 300};
   t.start_all();  // a worker that comes when the last step is done trains none

@@ -124,12 +124,9 @@ TEST_CASE("a ps that is killed and started again costs no step of the last check
       ps = std::make_unique<task_process>(spec, "ps", 0, task_options{.heartbeat = 200ms});
     }
   }});
-  me.run({.master = chief.target(),
-          .checkpoint_dir = dir.path(),
-          .save_checkpoint_steps = 10,
-          .save_summaries_steps = 0,
-          .log_step_count_steps = 0},
-         60);
+  me.run(
+      {.master = chief.target(), .checkpoint_dir = dir.path(), .save_checkpoint_steps = 10, .log_step_count_steps = 0},
+      60);
   CHECK(kills == 1);
   CHECK(me.recoveries >= 1);
   CHECK(me.final == Approx(3).margin(.1));

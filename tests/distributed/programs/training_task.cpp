@@ -72,7 +72,6 @@ int main(int count, char** arguments) try {
          .is_chief = task == 0,
          .checkpoint_dir = folder == "-" || task != 0 ? "" : folder,
          .save_checkpoint_steps = 50,
-         .save_summaries_steps = 0,
          .config = {.operation_timeout = std::chrono::milliseconds(std::atoi(arguments[6]))},
          .log_step_count_steps = 0,
          .max_wait = std::chrono::milliseconds(std::atoi(arguments[5])),

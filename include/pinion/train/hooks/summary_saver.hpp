@@ -47,7 +47,8 @@ class summary_saver {
   explicit summary_saver(summary_saver_options o);
   // Merges the summaries of the graph and makes the writer, unless they are given.
   void begin();
-  // Writes the mark of a new session, and the graph of the first.
+  // Writes the mark of a new session, and the graph of the first with the devices that were asked for: what the tasks
+  // have would only be known when all of them answer, and training needs some of them alone.
   void after_create_session(session& s, coordinator&);
   // Fetches the summary, if that is due.
   run_request before_run(run_context&);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <utility>
-#include <vector>
 
 #include <pinion/train/hooks/summary_saver.hpp>
 #include <pinion/train/summary/summary.hpp>
@@ -26,11 +25,9 @@ PINION_DECL void summary_saver::begin() {
 
 PINION_DECL void summary_saver::after_create_session(session& s, coordinator&) {
   next_ = step_.read(s);
-  // The devices are asked for outside of survive(): a task that is lost is not trouble with the disk.
-  const auto devices = has_graph_ ? std::vector<device_info>() : s.list_devices();
   file_.survive([&] {
     o_.writer->add_session_log(session_mark::start, next_);
-    if (!std::exchange(has_graph_, true)) o_.writer->add_graph(s.graph(), devices);
+    if (!std::exchange(has_graph_, true)) o_.writer->add_graph(s.graph());
   });
   timer_.reset();
 }
