@@ -55,6 +55,8 @@ TEST_CASE("a task that tells where it is reached joins the others of its job, an
   CHECK(all.learn("/job:nobody/replica:0/task:0", {"far:2", 1}, 2) == "");
   CHECK(all.learn("no task", {"far:3", 1}, 3) == "");
   CHECK(all.learn("/job:worker/replica:0/task:3/device:CPU:0", {"far:4", 1}, 4) == "");
+  CHECK(all.learn(third, {"0.0.0.0:1", 9}, 5) ==
+        third + " says that it is reached at 0.0.0.0:1, and is not believed: no other task finds it there");
   CHECK(all.names() == std::vector<std::string>{ps_name, "/job:worker/replica:0/task:0", third, tenth});
   CHECK(all.address(third) == "far:1");
   for (const std::string& task : {third, tenth}) all.forget(task);

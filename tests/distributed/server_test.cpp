@@ -62,6 +62,31 @@ TEST_CASE("an address of another machine is refused") {
              Catch::StartsWith("invalid_argument: cannot listen on 192.0.2.1:0: "));
 }
 
+TEST_CASE("an address of a peer that leads nowhere is refused, and one of its own that an elastic task would tell") {
+  const auto with_worker = [](const char* at, const server_config& config = {}) {
+    const cluster_spec both{{"ps", {"127.0.0.1:0"}}, {"worker", {at}}};
+    return refusal(both, {.job = "ps", .config = config});
+  };
+  const std::string worker = "invalid_argument: /job:worker/replica:0/task:0 is at '";
+  CHECK(with_worker("127.0.0.1:0") ==
+        worker + "127.0.0.1:0' in the cluster spec, where no other task finds it; write the port on which it listens");
+  CHECK(with_worker("0.0.0.0:2222") ==
+        worker +
+            "0.0.0.0:2222' in the cluster spec, where no other task finds it; write the host by which others "
+            "reach it");
+  CHECK_THAT(with_worker("[::]:2222"), Catch::StartsWith(worker + "[::]:2222'"));
+  CHECK_THAT(refusal({{"local", {"0.0.0.0:0"}}},
+                     {.security = {.key = "a secret of sixteen bytes"}, .config = {.elastic = true}}),
+             Catch::StartsWith("invalid_argument: /job:local/replica:0/task:0 would tell others that it is reached at "
+                               "0.0.0.0:"));
+}
+
+TEST_CASE("a target of port 0 is refused at once") {
+  CHECK(failure([] { session refused{{.target = "pinion://127.0.0.1:0"}}; }) ==
+        "invalid_argument: the target 'pinion://127.0.0.1:0' has port 0, at which no server is; server::target() says "
+        "where one is that was given port 0");
+}
+
 TEST_CASE("a heartbeat that no peer would take is refused") {
   const auto ms = GENERATE(0, 60'001);
   CHECK(refusal({{"local", {"127.0.0.1:0"}}}, {.config = {.heartbeat = std::chrono::milliseconds(ms)}}) ==

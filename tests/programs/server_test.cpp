@@ -70,15 +70,19 @@ TEST_CASE("with --elastic a worker of whom the cluster's text says nothing may j
 }
 
 TEST_CASE("the cluster comes from a file or the environment, which may tell the task, too") {
-  const std::string config =
-      R"({"cluster": {"ps": ["127.0.0.1:0"], "worker": ["127.0.0.1:0"]}, "task": {"type": "worker", "index": 0}})";
+  const auto config_of = [](const char* ps, const char* worker) {
+    return fmt::format(R"({{"cluster": {{"ps": ["127.0.0.1:{}"], "worker": ["127.0.0.1:{}"]}},)"
+                       R"( "task": {{"type": "worker", "index": 0}}}})",
+                       ps, worker);
+  };
+  const std::string config = config_of("9", "0");
   const temporary_file file;
   file.write(config);
   const server_program from_file({"--cluster", "@" + file.path});
   CHECK(inspect(from_file.target()).name == name_of("worker", 0));
   const server_program from_environment({}, "TF_CONFIG='" + config + "'");
   CHECK(inspect(from_environment.target()).name == name_of("worker", 0));
-  const server_program another({"--job", "ps"}, "TF_CONFIG='" + config + "'");
+  const server_program another({"--job", "ps"}, "TF_CONFIG='" + config_of("0", "9") + "'");
   CHECK(inspect(another.target()).name == name_of("ps", 0));
 }
 

@@ -49,6 +49,10 @@ static_assert(!pn::host_port(":1").valid() && !pn::host_port("host:65536").valid
               !pn::host_port("host:-1").valid());
 static_assert(!pn::host_port("::1:2222").valid() && !pn::host_port("[::1]").valid() && !pn::host_port("[]:1").valid());
 static_assert(!pn::host_port("[host]:1").valid() && !pn::host_port("h/x:1").valid() && !pn::host_port("h :1").valid());
+static_assert(pn::host_port("10.0.0.1:1").leads_somewhere() && pn::host_port("[::1]:1").leads_somewhere());
+static_assert(!pn::host_port("host:0").leads_somewhere() && !pn::host_port("0.0.0.0:1").leads_somewhere() &&
+              !pn::host_port("[::]:1").leads_somewhere() && !pn::host_port("[0:0::0.0.0.0]:1").leads_somewhere() &&
+              !pn::host_port("host").leads_somewhere());
 static_assert(!pn::host_port("a:1:2").valid() && !pn::host_port("h:99999999999999999999").valid());
 
 }  // namespace

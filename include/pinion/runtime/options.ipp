@@ -6,6 +6,7 @@
 
 #include <pinion/base/harmless.hpp>
 #include <pinion/runtime/options.hpp>
+#include <pinion/spec/host_port.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -24,7 +25,12 @@ PINION_DECL std::string address_of_target(const std::string& target) {
   if (target.rfind(scheme, 0) != 0)
     throw error(errc::invalid_argument, "the target '" + target + "' is not of the form pinion://host:port" +
                                             (target.find("//") == target.npos ? "; write " + scheme + target : ""));
-  return target.substr(scheme.size());
+  const std::string address = target.substr(scheme.size());
+  if (host_port(address).port == 0)
+    throw error(errc::invalid_argument, "the target '" + target +
+                                            "' has port 0, at which no server is; server::target() says where one is "
+                                            "that was given port 0");
+  return address;
 }
 
 }}  // namespace pinion::v0

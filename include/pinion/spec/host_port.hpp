@@ -59,6 +59,10 @@ struct host_port {
   // True if the text was an address.
   constexpr bool valid() const { return port >= 0; }
 
+  // True if others can be told to look there: it names a port, and one host. Port 0 asks the system for any free one,
+  // and the hosts 0.0.0.0 and [::] stand for all addresses of whoever listens there.
+  constexpr bool leads_somewhere() const { return port > 0 && host.find_first_not_of("0.:[]") != host.npos; }
+
   // True for the same host, in any case of letters, and the same port. Port 0 asks the system for a free port, so it is
   // never the same.
   constexpr bool same_as(const host_port& other) const {

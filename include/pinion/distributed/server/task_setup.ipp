@@ -11,6 +11,7 @@
 #include <pinion/base/log.hpp>
 #include <pinion/distributed/server/task_setup.hpp>
 #include <pinion/rpc/network.hpp>
+#include <pinion/spec/host_port.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -107,6 +108,10 @@ PINION_DECL rpc::channel_options way_options_of(const server_options& options, c
   if (beat < std::chrono::milliseconds(1) || beat > rpc::longest_heartbeat)
     throw error(errc::invalid_argument, "a server's heartbeat is 1 ms to 60 s, not " + std::to_string(beat.count()) +
                                             " ms (server_config.heartbeat)");
+  if (options.config.elastic && !host_port(reached_at).leads_somewhere())
+    throw error(errc::invalid_argument, me.name + " would tell others that it is reached at " + reached_at +
+                                            " (server_config.elastic), where they do not find it; write the host by " +
+                                            "which they reach it");
   return {.me = me,
           .heartbeat = options.config.heartbeat,
           .allowed = {},

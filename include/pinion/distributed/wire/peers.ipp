@@ -8,15 +8,30 @@
 #include <pinion/distributed/wire/task_name.hpp>
 #include <pinion/rpc/security.hpp>
 #include <pinion/spec/device_spec.hpp>
+#include <pinion/spec/host_port.hpp>
 #include <pinion/spec/names.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
+
+namespace detail {
+
+// Throws invalid_argument where an address of a task leads no other task anywhere.
+inline void expect_way(const std::string& task, const std::string& address) {
+  if (host_port(address).leads_somewhere()) return;
+  throw error(
+      errc::invalid_argument,
+      task + " is at '" + address + "' in the cluster spec, where no other task finds it; write " +
+          (host_port(address).port == 0 ? "the port on which it listens" : "the host by which others reach it"));
+}
+
+}  // namespace detail
 
 PINION_DECL peers::peers(rpc::network& net, const cluster_spec& cluster, rpc::channel_options options)
     : net_(net), options_(std::move(options)) {
   for (const auto& job : cluster.jobs())
     for (int task : cluster.task_indices(job)) {
       names_.push_back(task_name(job, task));
+      if (names_.back() != options_.me.name) detail::expect_way(names_.back(), cluster.address(job, task));
       places_.emplace(names_.back(), place{.address = cluster.address(job, task), .spec = cluster.address(job, task)});
     }
 }
@@ -62,6 +77,7 @@ PINION_DECL std::string peers::learn(const std::string& task, const claim& what,
   const std::string disbelief = task + " says that it is reached at " + what.address + ", and is not believed: ";
   if (rpc::is_of_the_future(what.incarnation))
     return disbelief + "it says, too, that it begins more than a day from now, by the clock of this host";
+  if (!host_port(what.address).leads_somewhere()) return disbelief + "no other task finds it there";
   std::lock_guard hold(mutex_);
   if (places_.find(task) == places_.end() && !join(task)) return "";
   auto& all = claims_[task];
