@@ -15,6 +15,13 @@ bool is_there(const std::filesystem::path& path);
 // that io_failure() makes. The mode of new folders is that of the process (umask).
 void make_folder(const std::filesystem::path& folder);
 
+// The path from the root on, so that it means the same when the process has changed its directory; "" stays empty.
+// Throws the error that io_failure() makes, where the current directory is gone.
+std::filesystem::path absolute_path(const std::filesystem::path& path);
+
+// absolute_path(), with the links of its folders followed, as far as these exist: two paths of one file are equal.
+std::filesystem::path resolved(const std::filesystem::path& path);
+
 // Removes a file; does nothing if it does not exist. Throws the error that io_failure() makes.
 void remove_file(const std::filesystem::path& file);
 

@@ -21,6 +21,21 @@ PINION_DECL void make_folder(const std::filesystem::path& folder) {
   if (trouble) throw io_failure("make the folder", folder, trouble.value());
 }
 
+PINION_DECL std::filesystem::path absolute_path(const std::filesystem::path& path) {
+  if (path.empty()) return path;
+  std::error_code trouble;
+  const auto whole = std::filesystem::absolute(path, trouble);
+  if (trouble) throw io_failure("find", path, trouble.value());
+  return whole;
+}
+
+PINION_DECL std::filesystem::path resolved(const std::filesystem::path& path) {
+  const auto whole = absolute_path(path);
+  std::error_code trouble;
+  const auto folder = std::filesystem::weakly_canonical(whole.parent_path(), trouble);
+  return trouble ? whole : folder / whole.filename();
+}
+
 PINION_DECL void remove_file(const std::filesystem::path& file) {
   std::error_code trouble;
   std::filesystem::remove(file, trouble);

@@ -50,7 +50,8 @@ class output_file {
   // left alone.
   void sync_folder() const;
 
-  std::string path_, temporary_;
+  std::string path_;                // as it was given
+  std::string target_, temporary_;  // from the root on
   int descriptor_ = -1;
   std::uint64_t end_ = 0;
   bool committed_ = false;

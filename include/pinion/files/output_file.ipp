@@ -10,6 +10,7 @@
 
 #include <pinion/base/process.hpp>
 #include <pinion/files/failure.hpp>
+#include <pinion/files/folder.hpp>
 #include <pinion/files/output_file.hpp>
 
 namespace pinion { inline namespace v0 { namespace files {
@@ -20,7 +21,8 @@ struct temporary_names {
 };
 }  // namespace detail
 
-PINION_DECL output_file::output_file(const file_path& path, readers who) : path_(path.text()) {
+PINION_DECL output_file::output_file(const file_path& path, readers who)
+    : path_(path.text()), target_(absolute_path(path_).string()) {
   struct stat about {};  // otherwise the rename would replace a device, say, by a file
   if (::stat(path_.c_str(), &about) == 0 && !S_ISREG(about.st_mode))
     throw error(errc::invalid_argument, "cannot write " + path_ + ": it is there and no regular file");
@@ -57,14 +59,13 @@ PINION_DECL void output_file::write(const void* from, std::size_t bytes) {
 PINION_DECL void output_file::commit() {
   if (::fsync(descriptor_) != 0) throw io_failure("write", path_, errno);
   if (::close(std::exchange(descriptor_, -1)) != 0) throw io_failure("write", path_, errno);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw io_failure("write", path_, errno);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw io_failure("write", path_, errno);
   committed_ = true;
   sync_folder();
 }
 
 PINION_DECL std::string output_file::folder() const {
-  const auto slash = path_.rfind('/');
-  return slash == path_.npos ? "./" : path_.substr(0, slash + 1);
+  return target_.substr(0, target_.rfind('/') + 1);
 }
 
 PINION_DECL void output_file::sync_folder() const {

@@ -14,6 +14,7 @@
 #include <pinion/base/log.hpp>
 #include <pinion/distributed/server/kept_file.hpp>
 #include <pinion/distributed/server/kept_variables.hpp>
+#include <pinion/files/folder.hpp>
 #include <pinion/runtime/task.hpp>
 #include <pinion/state/variable.hpp>
 
@@ -55,9 +56,9 @@ inline std::string first_of(const std::vector<std::string>& names) {
 }  // namespace detail
 
 PINION_DECL kept_variables::kept_variables(runtime::task& of, std::string task, std::filesystem::path file)
-    : of_(of), task_(std::move(task)), file_(std::move(file)) {
+    : of_(of), task_(std::move(task)), file_(files::absolute_path(file)) {
   if (file_.empty()) return;
-  const auto folder = std::filesystem::absolute(file_).parent_path();
+  const auto folder = file_.parent_path();
   if (!std::filesystem::is_directory(folder))
     throw error(errc::not_found, task_ + " is to keep its variables in " + file_.string() + ", but " + folder.string() +
                                      " is no folder (server_config.keep)");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,7 +28,8 @@ struct checkpoint_contents {
     std::string task;
     std::map<std::string, saved_tensor> values;
   };
-  std::string prefix;
+  std::string prefix;           // as the caller of save() has written it
+  std::filesystem::path place;  // the prefix, resolved
   std::vector<shard> shards;
   std::map<std::string, std::string> notes;
 };

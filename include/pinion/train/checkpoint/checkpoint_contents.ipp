@@ -29,15 +29,14 @@ PINION_DECL new_shards::~new_shards() {
 }
 
 PINION_DECL void write_shards(const checkpoint_contents& c, const checkpoint_files& to, bool is_another) {
-  const std::filesystem::path prefix(c.prefix);
-  std::string stem = prefix.filename().string();
+  std::string stem = c.place.filename().string();
   if (is_another) stem += "." + std::to_string(std::random_device{}());
   files::shard_index index;
   new_shards made(to);
   for (std::size_t i = 0; i < c.shards.size(); ++i) {
     const std::string file = files::shard_name(stem, i, c.shards.size());
-    made.add(prefix.parent_path() / file);
-    write_shard(prefix.parent_path() / file, c.shards[i], c.notes);
+    made.add(c.place.parent_path() / file);
+    write_shard(c.place.parent_path() / file, c.shards[i], c.notes);
     for (const auto& [name, value] : c.shards[i].values) {
       index.weight_map.emplace(name, file);
       for (const any_tensor& piece : value.pieces) index.total_size += piece.bytes();
@@ -51,8 +50,8 @@ PINION_DECL void write_shards(const checkpoint_contents& c, const checkpoint_fil
 namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL void write_checkpoint(const checkpoint_contents& c) {
-  files::make_folder(std::filesystem::path(c.prefix).parent_path());
-  const checkpoint_files to(c.prefix);
+  files::make_folder(c.place.parent_path());
+  const checkpoint_files to(c.place.string());
   const auto before = to.shards();
   if (c.shards.size() == 1) {
     detail::write_shard(to.whole(), c.shards[0], c.notes);

@@ -39,11 +39,19 @@ std::string unquoted(std::string_view text);
 
 }  // namespace detail
 
-// Reads the list of a folder; it is empty if the folder has none. Unknown lines are skipped.
+// Reads the list of a folder; it is empty if the folder has none. Unknown lines are skipped. The checkpoint of the
+// first line is the newest wherever it is among the others, or is not, as in a list that was edited by hand.
 checkpoint_state read_checkpoint_state(const std::filesystem::path& folder);
 
 // Replaces the list of a folder atomically. Errors of the disk are those of files::write_file.
 void write_checkpoint_state(const std::filesystem::path& folder, const checkpoint_state& state);
+
+// The prefixes of the checkpoints in a folder's list whose files exist, the newest first.
+std::vector<std::string> listed_checkpoints(const std::filesystem::path& folder);
+
+// The names of the checkpoints in a folder, without ".safetensors", that its list does not name, in natural order; none
+// where there is no such folder.
+std::vector<std::string> unlisted_checkpoints(const std::filesystem::path& folder);
 
 // The prefix of the newest checkpoint in a folder's list whose files exist, for saver::restore; empty if there is none.
 // Checkpoints whose files were deleted by hand are skipped.

@@ -1,12 +1,16 @@
 // Bodies of <pinion/train/checkpoint/checkpoint_state.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <set>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include <pinion/files/output_file.hpp>
+#include <pinion/spec/names.hpp>
 #include <pinion/train/checkpoint/checkpoint_files.hpp>
 #include <pinion/train/checkpoint/checkpoint_state.hpp>
 
@@ -32,6 +36,19 @@ PINION_DECL std::string unquoted(std::string_view text) {
   return result;
 }
 
+// The name of the checkpoint to which a file belongs that makes it one; "" for others, and for shards.
+inline std::string prefix_of(const std::string& file) {
+  const auto without = [&](const std::string& end) {
+    return file.size() > end.size() && file.ends_with(end) ? file.substr(0, file.size() - end.size()) : "";
+  };
+  const std::string index = files::shard_index_name(""), whole = files::safetensors_name("");
+  if (const std::string name = without(index); !name.empty()) return name;
+  const std::string name = without(whole);
+  const auto of = name.rfind("-of-");
+  const bool is_shard = of != name.npos && name.find_first_not_of("0123456789", of + 4) == name.npos;
+  return is_shard ? "" : name;
+}
+
 }}}}  // namespace pinion::v0::train::detail
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -40,15 +57,22 @@ PINION_DECL checkpoint_state read_checkpoint_state(const std::filesystem::path& 
   checkpoint_state state;
   std::ifstream file(folder / detail::state_file);
   std::string line;
+  std::string newest;
   std::size_t times = 0;
   while (std::getline(file, line)) {
     const std::size_t colon = line.find(": ");
     if (colon == line.npos) continue;
     const std::string key = line.substr(0, colon), value = line.substr(colon + 2);
+    if (key == "model_checkpoint_path") newest = detail::unquoted(value);
     if (key == "all_model_checkpoint_paths") state.all.push_back({detail::unquoted(value)});
     if (key == "all_model_checkpoint_timestamps" && times < state.all.size())
       std::from_chars(value.data(), value.data() + value.size(), state.all[times++].written_at);
   }
+  const auto at = std::find_if(state.all.begin(), state.all.end(), [&](const auto& e) { return e.prefix == newest; });
+  if (at != state.all.end())
+    std::rotate(at, at + 1, state.all.end());
+  else if (!newest.empty())
+    state.all.push_back({newest});
   return state;
 }
 
@@ -61,13 +85,31 @@ PINION_DECL void write_checkpoint_state(const std::filesystem::path& folder, con
   files::write_file(folder / detail::state_file, text);
 }
 
-PINION_DECL std::string latest_checkpoint(const std::filesystem::path& folder) {
+PINION_DECL std::vector<std::string> listed_checkpoints(const std::filesystem::path& folder) {
   const checkpoint_state state = read_checkpoint_state(folder);
-  for (auto e = state.all.rbegin(); e != state.all.rend(); ++e) {
-    const std::string prefix = (folder / e->prefix).string();
-    if (checkpoint_files(prefix).exist()) return prefix;
-  }
-  return {};
+  std::vector<std::string> there;
+  for (auto e = state.all.rbegin(); e != state.all.rend(); ++e)
+    if (const std::string prefix = (folder / e->prefix).string(); checkpoint_files(prefix).exist())
+      there.push_back(prefix);
+  return there;
+}
+
+PINION_DECL std::vector<std::string> unlisted_checkpoints(const std::filesystem::path& folder) {
+  const checkpoint_state state = read_checkpoint_state(folder);
+  std::set<std::string> names;
+  std::error_code none;
+  for (const auto& file : std::filesystem::directory_iterator(folder, none))
+    if (const std::string prefix = detail::prefix_of(file.path().filename().string()); !prefix.empty())
+      names.insert(prefix);
+  for (const checkpoint_entry& e : state.all) names.erase(std::filesystem::path(e.prefix).filename().string());
+  std::vector<std::string> all(names.begin(), names.end());
+  std::sort(all.begin(), all.end(), natural_less);
+  return all;
+}
+
+PINION_DECL std::string latest_checkpoint(const std::filesystem::path& folder) {
+  const auto all = listed_checkpoints(folder);
+  return all.empty() ? "" : all.front();
 }
 
 }}}  // namespace pinion::v0::train

@@ -67,7 +67,9 @@ struct restore_options {
 
 // Saves and restores the variables of a graph, by the names of their nodes. They may be placed elsewhere, or on another
 // number of tasks, when they are restored. It refers to the graph that was the default one at its construction, and
-// owns the thread that writes in the background. It removes the oldest checkpoints that it has made.
+// owns the thread that writes in the background. In each folder it removes the oldest checkpoints that it has made
+// there, and no others: several savers of one process may share a folder, and its list names what all of them have
+// made.
 //
 // One thread at a time may use a saver; is_writing() may be asked from any. Files of save_in_background are written
 // meanwhile by the saver's own thread: the destructor waits for it, and so does every function that asks about
@@ -122,8 +124,12 @@ class saver {
   // The prefixes of the checkpoints that this saver has made, or recovered, and not removed; the oldest first.
   std::vector<std::string> last_checkpoints() const;
   // Takes over the checkpoints that the list of a folder names, as if this saver had made them, so that they are
-  // removed in their turn.
-  void recover_last_checkpoints(const std::filesystem::path& folder);
+  // removed in their turn. With a file name such as "model" it takes model and model-20 alone, and leaves others to
+  // those who have made them.
+  void recover_last_checkpoints(const std::filesystem::path& folder, const std::string& basename = {});
+  // The variables that a checkpoint does not have, as a sentence's list of names; "" where it has all. Throws
+  // not_found, the file does not exist; invalid_argument, a variable has another dtype or shape in it; data_loss.
+  std::string missing_in(const std::string& prefix) const;
 
  private:
   // A variable with the name of its tensor in a checkpoint; a part of a partitioned variable is some rows of that
@@ -145,21 +151,29 @@ class saver {
   checkpoint_contents read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
                            std::optional<std::int64_t> number) const;
   std::string write(const checkpoint_contents& taken);
-  // The variables that a checkpoint has. Throws what restore() throws.
-  std::vector<saved_variable> found_in(const checkpoint_reader& reader, const std::string& prefix,
-                                       const restore_options& options) const;
+  // The variables that a checkpoint has, and the names of those that it has not. Throws what restore() throws.
+  struct search {
+    std::vector<saved_variable> found;
+    std::string missing;
+  };
+  search found_in(const checkpoint_reader& reader, const std::string& prefix) const;
   // True if a checkpoint has the variable. Throws if it has it with another dtype or shape.
   bool is_in(const checkpoint_reader& reader, const std::string& prefix, const saved_variable& v) const;
   void assign(session& to, const std::vector<saved_variable>& found, const std::vector<any_tensor>& values) const;
-  void remember(const std::string& prefix);
-  static std::filesystem::path folder_of(const std::string& prefix);
-  static bool is_listed(const std::string& prefix);
+  void remember(const checkpoint_contents& written);
+  checkpoint_state made_by_others(const std::filesystem::path& folder, const std::filesystem::path& written) const;
+  static bool is_listed(const std::filesystem::path& place);
   // The expression that reads a variable, for a fetch.
   any_expr read_of(const saved_variable& v) const;
 
   const saver_options o_;
   const graph_ref graph_;
-  std::vector<checkpoint_entry> kept_;
+  struct kept_checkpoint {
+    std::string prefix;           // as it was given
+    std::filesystem::path place;  // resolved
+    double written_at = 0;        // as in checkpoint_entry
+  };
+  std::vector<kept_checkpoint> kept_;
   double preserved_at_ = now();
   mutable std::thread writer_;
   std::shared_ptr<countdown> ended_;  // its work

@@ -5,13 +5,33 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <mutex>
 
 #include <pinion/base/near_name.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/base/said_wait.hpp>
+#include <pinion/files/folder.hpp>
 #include <pinion/op/variable/variable.hpp>
 #include <pinion/train/checkpoint/checkpoint_contents.hpp>
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
+
+namespace pinion { inline namespace v0 { namespace train { namespace detail {
+
+// Savers of one process change the lists of folders one after another.
+struct lists_in_use {
+  std::mutex mutex;
+};
+
+// Is a checkpoint named "model" or "model-20", for the name "model"? Any is for no name.
+inline bool is_named(const std::string& prefix, const std::string& basename) {
+  const std::string name = std::filesystem::path(prefix).filename().string();
+  if (basename.empty() || name == basename) return true;
+  return name.size() > basename.size() + 1 && name.starts_with(basename + "-") &&
+         name.find_first_not_of("0123456789", basename.size() + 1) == name.npos;
+}
+
+}}}}  // namespace pinion::v0::train::detail
 
 namespace pinion { inline namespace v0 { namespace train {
 
@@ -85,16 +105,18 @@ PINION_DECL void saver::give_back(session& to, const std::map<std::string, any_t
 PINION_DECL std::vector<std::string> saver::last_checkpoints() const {
   settle();
   std::vector<std::string> all;
-  for (const checkpoint_entry& e : kept_) all.push_back(e.prefix);
+  for (const kept_checkpoint& one : kept_) all.push_back(one.prefix);
   return all;
 }
 
-PINION_DECL void saver::recover_last_checkpoints(const std::filesystem::path& folder) {
+PINION_DECL void saver::recover_last_checkpoints(const std::filesystem::path& folder, const std::string& basename) {
   settle();
-  kept_.clear();
-  for (checkpoint_entry& e : read_checkpoint_state(folder).all) {
-    e.prefix = (folder / e.prefix).string();
-    if (checkpoint_files(e.prefix).exist()) kept_.push_back(e);
+  const auto there = files::resolved(folder / "model").parent_path();
+  std::erase_if(kept_, [&](const kept_checkpoint& one) { return one.place.parent_path() == there; });
+  for (const checkpoint_entry& e : read_checkpoint_state(folder).all) {
+    const std::string prefix = (folder / e.prefix).string();
+    if (!detail::is_named(e.prefix, basename) || !checkpoint_files(prefix).exist()) continue;
+    kept_.push_back({prefix, files::resolved(prefix), e.written_at});
   }
 }
 
@@ -106,24 +128,19 @@ PINION_DECL saver::saved_variable saver::under_its_name(node_id v) const {
 PINION_DECL std::string saver::write(const checkpoint_contents& taken) {
   write_checkpoint(taken);
   try {
-    remember(taken.prefix);
+    remember(taken);
   } catch (const error&) {  // a checkpoint that no list names would never be removed
-    if (!is_listed(taken.prefix)) checkpoint_files(taken.prefix).remove();
+    if (!is_listed(taken.place)) checkpoint_files(taken.place.string()).remove();
     throw;
   }
   return taken.prefix;
 }
 
-PINION_DECL std::filesystem::path saver::folder_of(const std::string& prefix) {
-  const std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
-  return folder.empty() ? "." : folder;
-}
-
-PINION_DECL bool saver::is_listed(const std::string& prefix) {
-  const checkpoint_state known = read_checkpoint_state(folder_of(prefix));
-  return std::any_of(known.all.begin(), known.all.end(), [&](const checkpoint_entry& e) {
-    return (folder_of(prefix) / e.prefix).lexically_normal() == std::filesystem::path(prefix).lexically_normal();
-  });
+PINION_DECL bool saver::is_listed(const std::filesystem::path& place) {
+  const auto folder = place.parent_path();
+  const checkpoint_state known = read_checkpoint_state(folder);
+  return std::any_of(known.all.begin(), known.all.end(),
+                     [&](const checkpoint_entry& e) { return files::resolved(folder / e.prefix) == place; });
 }
 
 PINION_DECL any_expr saver::read_of(const saved_variable& v) const {
@@ -194,6 +211,7 @@ PINION_DECL checkpoint_contents saver::read(session& from, const std::string& pa
   if (step) number = *values.back().data<std::int64_t>();
   checkpoint_contents taken;
   taken.prefix = path + (number ? "-" + std::to_string(*number) : "");
+  taken.place = files::resolved(taken.prefix);
   if (number) taken.notes.emplace("global_step", std::to_string(*number));
   for (std::size_t i = 0; i < all.size(); ++i) {
     const device_spec& asked = (*graph_)[all[i].variable].requested;
@@ -214,35 +232,62 @@ PINION_DECL checkpoint_contents saver::read(session& from, const std::string& pa
   return taken;
 }
 
-// Adds a checkpoint to the list and removes the oldest ones. No file is removed unless the new list was written.
-PINION_DECL void saver::remember(const std::string& prefix) {
-  std::vector<checkpoint_entry> kept = kept_;
+// Adds a checkpoint to the list of its folder and removes the oldest ones that this saver has made there. What others
+// have made stays in the list. No file is removed unless the new list was written.
+PINION_DECL void saver::remember(const checkpoint_contents& written) {
+  const std::lock_guard one_at_a_time(of_this_process<detail::lists_in_use>().mutex);
+  const auto folder = written.place.parent_path();
+  const auto is_here = [&](const kept_checkpoint& one) { return one.place.parent_path() == folder; };
+  std::vector<kept_checkpoint> kept = kept_;
   double preserved_at = preserved_at_;
-  std::erase_if(kept, [&](const checkpoint_entry& e) { return e.prefix == prefix; });
-  kept.push_back({prefix, now()});
-  std::vector<std::string> outlived;
-  while (o_.max_to_keep > 0 && kept.size() > static_cast<std::size_t>(o_.max_to_keep)) {
-    const checkpoint_entry oldest = kept.front();
-    kept.erase(kept.begin());
+  std::erase_if(kept, [&](const kept_checkpoint& one) { return one.place == written.place; });
+  kept.push_back({written.prefix, written.place, now()});
+  std::vector<std::filesystem::path> outlived;
+  while (o_.max_to_keep > 0 && std::count_if(kept.begin(), kept.end(), is_here) > o_.max_to_keep) {
+    const auto first = std::find_if(kept.begin(), kept.end(), is_here);
+    const kept_checkpoint oldest = *first;
+    kept.erase(first);
     if (oldest.written_at - preserved_at >= o_.keep_checkpoint_every_n_hours * 3600)
       preserved_at = oldest.written_at;
     else
-      outlived.push_back(oldest.prefix);
+      outlived.push_back(oldest.place);
   }
-  checkpoint_state state;
-  for (const checkpoint_entry& e : kept)
-    state.all.push_back(
-        {std::filesystem::path(e.prefix).lexically_proximate(folder_of(prefix)).string(), e.written_at});
-  write_checkpoint_state(folder_of(prefix), state);
+  checkpoint_state state = made_by_others(folder, written.place);
+  for (const kept_checkpoint& one : kept)
+    if (is_here(one)) state.all.push_back({one.place.filename().string(), one.written_at});
+  std::stable_sort(state.all.begin(), state.all.end() - 1,
+                   [](const auto& a, const auto& b) { return a.written_at < b.written_at; });
+  write_checkpoint_state(folder, state);
   kept_ = std::move(kept);
   preserved_at_ = preserved_at;
-  for (const std::string& old : outlived) checkpoint_files(old).remove();
+  for (const auto& old : outlived) checkpoint_files(old.string()).remove();
+}
+
+// The entries of a folder's list whose files exist, without this saver's own.
+PINION_DECL checkpoint_state saver::made_by_others(const std::filesystem::path& folder,
+                                                   const std::filesystem::path& written) const {
+  checkpoint_state others = read_checkpoint_state(folder);
+  std::erase_if(others.all, [&](const checkpoint_entry& e) {
+    const auto place = files::resolved(folder / e.prefix);
+    const auto is_it = [&](const kept_checkpoint& one) { return one.place == place; };
+    return place == written || std::any_of(kept_.begin(), kept_.end(), is_it) ||
+           !checkpoint_files(place.string()).exist();
+  });
+  return others;
+}
+
+PINION_DECL std::string saver::missing_in(const std::string& prefix) const {
+  settle();
+  return found_in(checkpoint_reader(prefix), prefix).missing;
 }
 
 PINION_DECL void saver::restore(session& to, const std::string& prefix, const restore_options& options) const {
   settle();
   const checkpoint_reader reader(prefix);
-  std::vector<saved_variable> found = found_in(reader, prefix, options);
+  auto [found, missing] = found_in(reader, prefix);
+  if (!missing.empty() && !options.partial)
+    throw error(errc::not_found, "checkpoint '" + prefix + "' does not have " + missing +
+                                     "; {.partial = true} restores the others alone");
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   std::vector<any_tensor> values;
   std::string name;  // the tensor that was read last; its parts follow one another
@@ -254,8 +299,7 @@ PINION_DECL void saver::restore(session& to, const std::string& prefix, const re
   assign(to, found, values);
 }
 
-inline std::vector<saver::saved_variable> saver::found_in(const checkpoint_reader& reader, const std::string& prefix,
-                                                          const restore_options& options) const {
+inline saver::search saver::found_in(const checkpoint_reader& reader, const std::string& prefix) const {
   std::vector<saved_variable> found;
   std::string missing;
   for (const saved_variable& v : variables()) {
@@ -264,14 +308,11 @@ inline std::vector<saver::saved_variable> saver::found_in(const checkpoint_reade
       continue;
     }
     const std::string quoted = "'" + v.name + "'";  // a partitioned variable is named once
-    if (options.partial || missing.find(quoted) != std::string::npos) continue;
+    if (missing.find(quoted) != std::string::npos) continue;
     const std::string near = nearest_name(v.name, reader.names());
     missing += (missing.empty() ? "" : ", ") + quoted + (near.empty() ? "" : " (it has '" + near + "')");
   }
-  if (!missing.empty())
-    throw error(errc::not_found, "checkpoint '" + prefix + "' does not have " + missing +
-                                     "; {.partial = true} restores the others alone");
-  return found;
+  return {std::move(found), std::move(missing)};
 }
 
 inline bool saver::is_in(const checkpoint_reader& reader, const std::string& prefix, const saved_variable& v) const {

@@ -24,6 +24,7 @@ PINION_DECL checkpoint_saver::checkpoint_saver(checkpoint_saver_options o)
       timer_(o_.save_steps, o_.save_secs, "checkpoint_saver"),
       graph_page_("graph.pbtxt", o_.warn, true) {
   if (o_.dir.empty()) throw error(errc::invalid_argument, "checkpoint_saver was given no dir");
+  o_.dir = files::absolute_path(o_.dir).string();
 }
 
 PINION_DECL void checkpoint_saver::begin() {

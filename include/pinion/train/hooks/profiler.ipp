@@ -12,7 +12,9 @@ namespace pinion { inline namespace v0 { namespace train {
 PINION_HOLD_HOOK(profiler)
 
 PINION_DECL profiler::profiler(profiler_options o)
-    : o_(std::move(o)), timer_(o_.save_steps, o_.save_secs, "profiler"), files_("timelines", o_.warn, false) {}
+    : o_(std::move(o)), timer_(o_.save_steps, o_.save_secs, "profiler"), files_("timelines", o_.warn, false) {
+  o_.output_dir = files::absolute_path(o_.output_dir.empty() ? "." : o_.output_dir).string();
+}
 
 PINION_DECL run_request profiler::before_run(run_context&) {
   asked_ = next_ && timer_.due(*next_);

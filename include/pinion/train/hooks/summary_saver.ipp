@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <pinion/files/folder.hpp>
 #include <pinion/train/hooks/summary_saver.hpp>
 #include <pinion/train/summary/summary.hpp>
 
@@ -14,6 +15,7 @@ PINION_DECL summary_saver::summary_saver(summary_saver_options o)
     : o_(std::move(o)), timer_(o_.save_steps, o_.save_secs, "summary_saver"), file_("summaries", o_.warn, true) {
   if (!o_.writer && o_.dir.empty())
     throw error(errc::invalid_argument, "summary_saver was given neither dir nor writer");
+  o_.dir = files::absolute_path(o_.dir).string();
 }
 
 PINION_DECL void summary_saver::begin() {

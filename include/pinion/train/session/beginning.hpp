@@ -49,6 +49,12 @@ class beginning {
   };
   void expect_no_other_chief(session& s);
   found look(session& s) const;
+  // The newest listed checkpoint that has all variables; else the newest, which cannot be restored; "" where there is
+  // none. And what is to be said of others.
+  struct choice {
+    std::string checkpoint, remark;
+  };
+  choice choose() const;
   bool are_kept(const found& here, const std::string& checkpoint, bool recovers) const;
   std::string keep(const found& here, const std::string& checkpoint, bool recovers) const;
   std::string restore_or_initialise(session& s, const std::string& checkpoint, bool recovers) const;

@@ -10,6 +10,7 @@
 
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
 #include <pinion/train/handle.hpp>
+#include <pinion/train/hooks/checkpoint_saver.hpp>
 #include <pinion/train/session/beginning.hpp>
 #include <pinion/train/session/chief_watch.hpp>
 
@@ -90,7 +91,7 @@ inline bool beginning::are_kept(const found& here, const std::string& checkpoint
 inline std::string beginning::restore_or_initialise(session& s, const std::string& checkpoint, bool recovers) const {
   if (!checkpoint.empty()) {
     o_.scaffold.saver->restore(s, checkpoint);
-    o_.scaffold.saver->recover_last_checkpoints(o_.checkpoint_dir);
+    o_.scaffold.saver->recover_last_checkpoints(o_.checkpoint_dir, checkpoint_saver_options().basename);
     const std::string at = detail::at_step(step_in(s));
     return recovers ? fmt::format("recovered{}, from checkpoint {}", at, checkpoint)
                     : fmt::format("restored checkpoint {}: training goes on{}", checkpoint, at);
@@ -120,7 +121,7 @@ inline void beginning::expect_no_other_chief(session& s) {
 PINION_DECL std::string beginning::run(session& s, bool recovers, std::optional<std::int64_t> seen) {
   if (sign_ && o_.heartbeat.count() > 0) expect_no_other_chief(s);
   o_.scaffold.saver->settle();  // a checkpoint that is still being written may be the last one
-  const std::string checkpoint = o_.checkpoint_dir.empty() ? "" : latest_checkpoint(o_.checkpoint_dir);
+  const auto [checkpoint, remark] = choose();
   const found here = look(s);
   const bool keeps = are_kept(here, checkpoint, recovers);
   if (sign_ && !keeps) sign_->put(s, {.beat = chief_note::writes, .name = name_});
@@ -130,14 +131,36 @@ PINION_DECL std::string beginning::run(session& s, bool recovers, std::optional<
   s.run(o_.scaffold.ready_op);
   const auto now = step_in(s);
   if (sign_) beat(s);  // from here on other workers make steps
-  return line + what_is_lost(here, recovers ? std::max(here.step, seen) : here.step, now, recovers);
+  return line + what_is_lost(here, recovers ? std::max(here.step, seen) : here.step, now, recovers) + remark;
+}
+
+inline beginning::choice beginning::choose() const {
+  choice made;
+  if (o_.checkpoint_dir.empty()) return made;
+  const auto listed = listed_checkpoints(o_.checkpoint_dir);
+  for (const std::string& checkpoint : listed) {
+    const std::string missing = o_.scaffold.saver->missing_in(checkpoint);
+    if (missing.empty()) {
+      made.checkpoint = checkpoint;
+      return made;
+    }
+    made.remark += fmt::format("; checkpoint {} is passed over, since it does not have {}", checkpoint, missing);
+  }
+  // Where all of them lack something, the training has changed: it does not begin anew over their files.
+  if (!listed.empty()) return {listed.front(), ""};
+  const auto others = unlisted_checkpoints(o_.checkpoint_dir);
+  if (!others.empty())
+    made.remark += fmt::format("; {} has {}{}, which its list of checkpoints does not name: {}", o_.checkpoint_dir,
+                               others.back(), others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "",
+                               "the file 'checkpoint' there tells from which a training goes on");
+  return made;
 }
 
 inline std::string beginning::keep(const found& here, const std::string& checkpoint, bool recovers) const {
   const std::string line = fmt::format("{}{}: the variables are there", recovers ? "recovered" : "training goes on",
                                        detail::at_step(here.step));
   if (checkpoint.empty()) return line;
-  o_.scaffold.saver->recover_last_checkpoints(o_.checkpoint_dir);
+  o_.scaffold.saver->recover_last_checkpoints(o_.checkpoint_dir, checkpoint_saver_options().basename);
   return line + ", and no older than checkpoint " + checkpoint;
 }
 

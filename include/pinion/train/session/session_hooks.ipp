@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include <pinion/files/folder.hpp>
 #include <pinion/train/hooks/checkpoint_saver.hpp>
 #include <pinion/train/hooks/step_counter.hpp>
 #include <pinion/train/hooks/summary_saver.hpp>
@@ -22,7 +23,8 @@ PINION_DECL void fill_in(monitored_session_options& o) {
   never(o.save_checkpoint_steps);
   never(o.save_summaries_secs);
   never(o.save_summaries_steps);
-  if (o.summary_dir.empty()) o.summary_dir = o.checkpoint_dir;
+  o.checkpoint_dir = files::absolute_path(o.checkpoint_dir).string();
+  o.summary_dir = o.summary_dir.empty() ? o.checkpoint_dir : files::absolute_path(o.summary_dir).string();
   if (!o.scaffold.saver) o.scaffold.saver = std::make_shared<saver>();
 }
 

@@ -63,7 +63,7 @@ PINION_DECL event_file_writer::~event_file_writer() {
 inline void event_file_writer::open(const std::filesystem::path& dir) {
   files::make_folder(dir);
   do {
-    path_ = dir / detail::event_file_name(now(), options_.filename_suffix);
+    path_ = files::absolute_path(dir.empty() ? "." : dir) / detail::event_file_name(now(), options_.filename_suffix);
     file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
   } while (file_ < 0 && (errno == EEXIST || errno == EINTR));
   if (file_ < 0) throw files::io_failure("make the event file", path_, errno);

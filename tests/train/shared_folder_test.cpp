@@ -1,0 +1,154 @@
+// Several savers in one folder, one saver in several, and lists of checkpoints that are not as a saver left them.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+
+#include <pinion/files/output_file.hpp>
+#include <pinion/train.hpp>
+
+#include "support/caught.hpp"
+#include "support/own_graph.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+namespace pn = pinion;
+namespace tr = pinion::train;
+using names = std::vector<std::string>;
+
+struct model : own_graph {
+  pn::variable_handle<float> w = pn::variable(1.0f, {.name = "w"});
+  pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
+  pn::operation up = pn::group(pn::operation(pn::assign_add(step, 1)), pn::operation(pn::assign_add(w, 1.0f)));
+  pn::operation init = pn::global_variables_initializer();
+
+  // Trains so many steps, of which each is saved, and returns the first line of its log. `each` comes after each step.
+  std::string train(const std::string& dir, int steps, const std::function<void(pn::session&)>& each = {},
+                    std::shared_ptr<tr::saver> saver = nullptr) {
+    struct visit {
+      std::function<void(pn::session&)> each;
+      void after_run(tr::run_context& c, std::span<const pn::any_tensor>) {
+        if (each) each(c.session());
+      }
+    };
+    std::vector<std::string> said;
+    tr::monitored_training_session sess{{.checkpoint_dir = dir,
+                                         .scaffold = {.saver = saver},
+                                         .hooks = {visit{each}},
+                                         .save_checkpoint_steps = 1,
+                                         .save_summaries_steps = 0,
+                                         .log = [&](std::string_view line) { said.emplace_back(line); }}};
+    for (int i = 0; i < steps; ++i) sess.run(up);
+    return said.front();
+  }
+};
+
+names checkpoints(const temporary_folder& dir) {
+  names all;
+  const std::string end = ".safetensors";
+  for (const std::string& f : dir.files())
+    if (f.ends_with(end)) all.push_back(f.substr(0, f.size() - end.size()));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a best model in the folder of a training stays, and the training goes on from its own last step") {
+  temporary_folder dir;
+  model m;
+  const auto best = std::make_unique<tr::saver>(tr::saver_options{.max_to_keep = 1});
+  int steps = 0;
+  m.train(dir.path(), 8, [&](pn::session& s) {
+    if (++steps == 3) best->save(s, dir.path("best"));
+  });
+  const names after{"best", "model-4", "model-5", "model-6", "model-7", "model-8"};
+  CHECK(checkpoints(dir) == after);
+  CHECK(tr::listed_checkpoints(dir.folder()).size() == 6);
+  CHECK(m.train(dir.path(), 0) == "restored checkpoint " + dir.path("model-8") + ": training goes on at step 8");
+  CHECK(m.train(dir.path(), 7) == "restored checkpoint " + dir.path("model-8") + ": training goes on at step 8");
+  CHECK(checkpoints(dir) == names{"best", "model-11", "model-12", "model-13", "model-14", "model-15"});
+}
+
+TEST_CASE("a checkpoint of some variables is passed over by name where a training begins") {
+  temporary_folder dir;
+  model m;
+  tr::saver some{{.variables = {m.w}}};
+  m.train(dir.path(), 2);
+  {
+    pn::session sess;
+    tr::saver().restore(sess, dir.path("model-2"));
+    some.save(sess, dir.path("weights"));
+  }
+  const std::string line = m.train(dir.path(), 0);
+  CHECK(line == "restored checkpoint " + dir.path("model-2") + ": training goes on at step 2; checkpoint " +
+                    dir.path("weights") + " is passed over, since it does not have 'global_step'");
+}
+
+TEST_CASE("a training that has a new variable does not begin anew over the checkpoints that lack it") {
+  temporary_folder dir;
+  model().train(dir.path(), 2);
+  model m;
+  const auto more = pn::variable(1.0f, {.name = "more"});
+  CHECK(refusal([&] { m.train(dir.path(), 1); }, pn::errc::not_found, dir.path("model-2"), "does not have 'more'") ==
+        "");
+  CHECK(checkpoints(dir) == names{"model-0", "model-1", "model-2"});
+}
+
+TEST_CASE("a saver of two folders removes in each what it has made there beyond what it keeps") {
+  temporary_folder first, second;
+  model m;
+  const auto saver = std::make_shared<tr::saver>(tr::saver_options{.max_to_keep = 2});
+  m.train(first.path(), 3, {}, saver);
+  m.train(second.path(), 4, {}, saver);
+  CHECK(checkpoints(first) == names{"model-2", "model-3"});
+  CHECK(checkpoints(second) == names{"model-3", "model-4"});
+  CHECK(m.train(first.path(), 2, {}, saver) ==
+        "restored checkpoint " + first.path("model-3") + ": training goes on at step 3");
+  CHECK(checkpoints(first) == names{"model-4", "model-5"});
+  CHECK(checkpoints(second) == names{"model-3", "model-4"});
+}
+
+TEST_CASE("a training that finds no list says which checkpoints are there") {
+  temporary_folder dir;
+  model m;
+  m.train(dir.path(), 3);
+  const auto list = dir.folder() / "checkpoint";
+  const std::string begins = "initialised the variables: training begins at step 0; " + dir.path();
+  const auto train = [&] { return model().train(dir.path(), 0); };
+  SECTION("since it is gone") {
+    std::filesystem::remove(list);
+  }
+  SECTION("since it is empty") {
+    pn::files::write_file(list.string(), "");
+  }
+  CHECK(train() == begins +
+                       " has model-3 and 3 more, which its list of checkpoints does not name: the file "
+                       "'checkpoint' there tells from which a training goes on");
+}
+
+TEST_CASE("the first line of a list tells from which checkpoint a training goes on") {
+  temporary_folder dir;
+  model m;
+  m.train(dir.path(), 3);
+  const auto goes_on_with = [&](const std::string& list) {
+    pn::files::write_file(dir.path("checkpoint"), list);
+    return std::filesystem::path(tr::latest_checkpoint(dir.folder())).filename();
+  };
+  CHECK(goes_on_with("model_checkpoint_path: \"model-2\"\n") == "model-2");
+  CHECK(goes_on_with("model_checkpoint_path: \"model-1\"\nall_model_checkpoint_paths: \"model-1\"\n"
+                     "all_model_checkpoint_paths: \"model-2\"\n") == "model-1");
+  CHECK(goes_on_with("all_model_checkpoint_paths: \"model-1\"\nall_model_checkpoint_paths: \"model-3\"\n") ==
+        "model-3");
+}
+
+TEST_CASE("a checkpoint that is in no list is found by its files, and shards are not taken for one") {
+  temporary_folder dir;
+  for (const char* name : {"b-10.safetensors", "b-9.safetensors", "c.safetensors.index.json",
+                           "c-00001-of-00002.safetensors", "c-00002-of-00002.safetensors", "notes.txt", "checkpoint"})
+    std::ofstream(dir.folder() / name);
+  CHECK(tr::unlisted_checkpoints(dir.folder()) == names{"b-9", "b-10", "c"});
+  CHECK(tr::unlisted_checkpoints(dir.folder() / "nowhere").empty());
+}
