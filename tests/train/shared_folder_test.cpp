@@ -125,8 +125,10 @@ TEST_CASE("a training that finds no list says which checkpoints are there") {
     pn::files::write_file(list.string(), "");
   }
   CHECK(train() == begins +
-                       " has model-3 and 3 more, which its list of checkpoints does not name: the file "
-                       "'checkpoint' there tells from which a training goes on");
+                       " has model-3 and 3 more, which its list of checkpoints does not name, and which new ones "
+                       "of these names replace; to go on from one of them, stop, and write the line "
+                       "'model_checkpoint_path: \"NAME\"' into " +
+                       dir.path("checkpoint"));
 }
 
 TEST_CASE("the first line of a list tells from which checkpoint a training goes on") {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/error.hpp>
 #include <pinion/tensor/shape.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -83,8 +84,10 @@ struct attribute_rule {
 // The rules of an op's attributes, in any order; at most ten. A value, usable in constant expressions:
 //
 //   static constexpr pn::attribute_list attrs{pn::attr::integer("bins").between(1, 1000),
-//   pn::attr::flag("log").optional()}; static constexpr pn::attribute_list attrs{};   // nodes of the op have no
-//   attributes
+//                                             pn::attr::flag("log").optional()};
+//
+// An empty list says that nodes of the op have no attributes. A list of more than ten does not compile as a constant,
+// and throws invalid_argument where it is none.
 struct attribute_list {
   constexpr attribute_list() = default;
   constexpr attribute_list(std::initializer_list<attribute_rule> all) {
@@ -107,7 +110,10 @@ struct attribute_list {
 
  private:
   static constexpr int most = 10;
-  constexpr void add(const attribute_rule& rule) { rules_[size_++] = rule; }  // past the end it is no constant
+  constexpr void add(const attribute_rule& rule) {
+    if (size_ == most) throw error(errc::invalid_argument, "an op lists at most ten attributes");
+    rules_[size_++] = rule;
+  }
 
   attribute_rule rules_[most];
   int size_ = 0;

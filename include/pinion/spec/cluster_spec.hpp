@@ -32,10 +32,10 @@ concept address_text = std::convertible_to<const T&, std::string_view>;
 // used from distinct threads, and one object by many readers.
 //
 // The constructors and the add functions throw invalid_argument for a bad job name or address, a negative task, and a
-// job, task or address that is given twice. Port 0 asks the system for a free port, so it is never the same address.
-// The functions that ask for a job or task throw not_found if it does not exist; the sentence lists those that do. A
-// job with tasks by number may leave some out, as `sparse` does: tasks 1 to 4 are then unknown, and a device there
-// cannot be placed. Two clusters are equal in any order of jobs.
+// job, task or address that is given twice. Port 0 asks the system for a free port, so it is never the same address; a
+// server takes it for its own task alone. The functions that ask for a job or task throw not_found if it does not
+// exist; the sentence lists those that do. A job with tasks by number may leave some out, as `sparse` does: tasks 1 to
+// 4 are then unknown, and a device there cannot be placed. Two clusters are equal in any order of jobs.
 //
 //   for (const auto& job : cluster.jobs())
 //     for (const int task : cluster.task_indices(job)) fmt::print("{} {} {}\n", job, task, cluster.address(job, task));

@@ -76,7 +76,11 @@ struct restore_options {
 // checkpoints. A checkpoint that is damaged, incomplete or does not fit the graph is an error that names the file and
 // the variable, and changes no variable.
 //
+// A relative path is one of the directory in which the process is when it is given. What was made before a restart is
+// removed in its turn where the saver takes it over (recover_last_checkpoints).
+//
 //   tr::saver best{{.variables = {W, b}, .max_to_keep = 1}};
+//   best.recover_last_checkpoints("best");
 //   best.save(sess, "best/model", step);
 //   best.restore(sess, "best/model-20", {.partial = true});
 class saver {

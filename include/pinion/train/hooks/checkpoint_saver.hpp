@@ -37,7 +37,8 @@ struct checkpoint_listener {
 
 // The options of checkpoint_saver. Exactly one of save_steps and save_secs is given.
 struct checkpoint_saver_options {
-  // The folder of the checkpoints; it is made if it does not exist.
+  // The folder of the checkpoints; it is made if it does not exist. A relative path is one of the directory in which
+  // the process is when the hook is made.
   std::string dir = {};
   // The number of global steps from one save to the next.
   std::optional<std::int64_t> save_steps = {};

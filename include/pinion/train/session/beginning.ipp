@@ -150,9 +150,11 @@ inline beginning::choice beginning::choose() const {
   if (!listed.empty()) return {listed.front(), ""};
   const auto others = unlisted_checkpoints(o_.checkpoint_dir);
   if (!others.empty())
-    made.remark += fmt::format("; {} has {}{}, which its list of checkpoints does not name: {}", o_.checkpoint_dir,
-                               others.back(), others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "",
-                               "the file 'checkpoint' there tells from which a training goes on");
+    made.remark = fmt::format(
+        "; {0} has {1}{2}, which its list of checkpoints does not name, and which new ones of these names replace; to "
+        "go "
+        "on from one of them, stop, and write the line 'model_checkpoint_path: \"NAME\"' into {0}/checkpoint",
+        o_.checkpoint_dir, others.back(), others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "");
   return made;
 }
 

@@ -22,7 +22,8 @@ struct monitored_session_options {
   std::string master = {};
   // The chief initialises or restores the variables, and saves them; the other workers wait for that.
   bool is_chief = true;
-  // The folder of checkpoints: the newest one in it is restored, and new ones are saved to it. Empty: neither.
+  // The folder of checkpoints: the newest one in it is restored, and new ones are saved to it. Empty: neither. A
+  // relative path is one of the directory in which the process is when the session is made.
   std::string checkpoint_dir = {};
   // Operations that make the variables ready; empty ones are made.
   pinion::train::scaffold scaffold = {};
