@@ -21,6 +21,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <list>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -170,19 +171,39 @@ class task_process : public process {
   std::string target_;
 };
 
+// A port of a host that nobody has, while this lives.
+class free_port {
+ public:
+  explicit free_port(const std::string& host) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    ::inet_pton(AF_INET, host.c_str(), &at.sin_addr);
+    socklen_t size = sizeof at;
+    if (::bind(socket_, reinterpret_cast<sockaddr*>(&at), size) != 0 ||
+        ::getsockname(socket_, reinterpret_cast<sockaddr*>(&at), &size) != 0)
+      throw std::runtime_error("no free port on " + host + ": " + std::strerror(errno));
+    number_ = ntohs(at.sin_port);
+  }
+  free_port(const free_port&) = delete;
+  ~free_port() { ::close(socket_); }
+  int number() const { return number_; }
+
+ private:
+  const int socket_;
+  int number_ = 0;
+};
+
 // Addresses on which nobody listens (any more), on a loopback host of this process alone: on 127.0.0.1 any client may
 // be given the port of a task that is gone for a while.
 inline cluster_spec free_addresses(std::initializer_list<local_cluster::job> jobs) {
-  const cluster_spec ports = local_cluster(jobs).spec();
   const int id = ::getpid();
   const auto number = [](int n) { return "." + std::to_string(n); };
   const std::string host = "127" + number(2 + id / 62500 % 250) + number(id / 250 % 250) + number(1 + id % 250);
   cluster_spec spec;
-  for (const std::string& job : ports.jobs())
-    for (const int task : ports.task_indices(job)) {
-      const std::string& at = ports.address(job, task);
-      spec.add_task(job, task, host + at.substr(at.rfind(':')));
-    }
+  std::list<free_port> held;  // all at once, so that none is given twice
+  for (const local_cluster::job& job : jobs)
+    for (int task = 0; task < job.tasks; ++task)
+      spec.add_task(job.name, task, host + ":" + std::to_string(held.emplace_back(host).number()));
   return spec;
 }
 

@@ -194,6 +194,13 @@ inline std::unique_ptr<kernel> make_kernel(accumulator_set_step, const kernel_se
 // ---- common to the barrier and the clock
 
 namespace detail {
+// From none to a century, which clocks can count: a user may mean "never", and a peer may send any number.
+inline std::chrono::milliseconds patience_of(const attributes& attrs) {
+  constexpr std::chrono::milliseconds century = std::chrono::hours(24 * 36525);
+  return std::chrono::milliseconds(
+      std::clamp<std::int64_t>(attrs.get<std::int64_t>("patience_ms"), 0, century.count()));
+}
+
 // Makes a kernel whose body takes the barrier or clock and its node's attributes.
 template <class Kind, class F>
 std::unique_ptr<kernel> kernel_at(const kernel_setup& setup, F body) {
@@ -210,7 +217,7 @@ std::unique_ptr<kernel> make_kernel(detail::on_leaving<Kind>, const kernel_setup
 template <class Kind>
 std::unique_ptr<kernel> make_kernel(detail::on_expiry<Kind>, const kernel_setup& setup) {
   return detail::kernel_at<Kind>(setup, [](auto& meeting, const attributes& attrs, kernel_context& c) {
-    const std::chrono::milliseconds patience(attrs.get<std::int64_t>("patience_ms")), second(1000);
+    const std::chrono::milliseconds patience = detail::patience_of(attrs), second(1000);
     meeting.expire(patience);
     const std::vector<std::string> news = meeting.news_of(detail::number_at(c, 1), std::min(patience / 4, second));
     any_tensor& y = c.allocate(0, dtype::string, {static_cast<std::int64_t>(news.size())});
