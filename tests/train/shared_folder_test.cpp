@@ -23,7 +23,6 @@ struct model : own_graph {
   pn::variable_handle<float> w = pn::variable(1.0f, {.name = "w"});
   pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   pn::operation up = pn::group(pn::operation(pn::assign_add(step, 1)), pn::operation(pn::assign_add(w, 1.0f)));
-  pn::operation init = pn::global_variables_initializer();
 
   // Trains so many steps, of which each is saved, and returns the first line of its log. `each` comes after each step.
   std::string train(const std::string& dir, int steps, const std::function<void(pn::session&)>& each = {},

@@ -24,7 +24,7 @@ inline std::uint64_t number_of_training(const std::string& folder) {
   std::random_device random;
   if (folder.empty()) return (std::uint64_t{random()} << 32) + random();
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const char c : std::filesystem::absolute(folder).lexically_normal().string())
+  for (const char c : std::filesystem::path(folder).lexically_normal().string())
     hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   return hash;
 }
@@ -35,6 +35,11 @@ inline error second_chief(const std::string& first, const std::string& second) {
                            "{}, would write over what it writes: let one task be the chief (.is_chief), or wait until "
                            "that training has ended",
                            first, second));
+}
+
+// Has the saver remove in their turn those checkpoints that the training's own hook has made.
+inline void take_over_checkpoints(const monitored_session_options& o) {
+  o.scaffold.saver->recover_last_checkpoints(o.checkpoint_dir, checkpoint_saver_options().basename);
 }
 
 inline std::string at_step(std::optional<std::int64_t> step) {
@@ -91,7 +96,7 @@ inline bool beginning::are_kept(const found& here, const std::string& checkpoint
 inline std::string beginning::restore_or_initialise(session& s, const std::string& checkpoint, bool recovers) const {
   if (!checkpoint.empty()) {
     o_.scaffold.saver->restore(s, checkpoint);
-    o_.scaffold.saver->recover_last_checkpoints(o_.checkpoint_dir, checkpoint_saver_options().basename);
+    detail::take_over_checkpoints(o_);
     const std::string at = detail::at_step(step_in(s));
     return recovers ? fmt::format("recovered{}, from checkpoint {}", at, checkpoint)
                     : fmt::format("restored checkpoint {}: training goes on{}", checkpoint, at);
@@ -151,9 +156,8 @@ inline beginning::choice beginning::choose() const {
   const auto others = unlisted_checkpoints(o_.checkpoint_dir);
   if (!others.empty())
     made.remark = fmt::format(
-        "; {0} has {1}{2}, which its list of checkpoints does not name, and which new ones of these names replace; to "
-        "go "
-        "on from one of them, stop, and write the line 'model_checkpoint_path: \"NAME\"' into {0}/checkpoint",
+        "; {0} has {1}{2}, which its list of checkpoints does not name, and which new ones of these names replace; "
+        "to go on from one of them, stop, and write the line 'model_checkpoint_path: \"NAME\"' into {0}/checkpoint",
         o_.checkpoint_dir, others.back(), others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "");
   return made;
 }
@@ -162,7 +166,7 @@ inline std::string beginning::keep(const found& here, const std::string& checkpo
   const std::string line = fmt::format("{}{}: the variables are there", recovers ? "recovered" : "training goes on",
                                        detail::at_step(here.step));
   if (checkpoint.empty()) return line;
-  o_.scaffold.saver->recover_last_checkpoints(o_.checkpoint_dir, checkpoint_saver_options().basename);
+  detail::take_over_checkpoints(o_);
   return line + ", and no older than checkpoint " + checkpoint;
 }
 
