@@ -208,6 +208,7 @@ void infer_again(const graph& g, node& n) {
   const definition& def = definition_of(n.op);
   const auto infer = [&] {
     check_attributes(def, n);
+    check_input_count(def, n);
     def.infer(shapes);
   };
   if (failure_of(infer)) n.outputs = old;
