@@ -34,17 +34,17 @@ TEST_CASE("the derivative of elu(x + b) asks for one exponential and no more") {
   const program sum = of<functor::add>();
   const program p = compose<program, 1>(of<functor::elu>(), {part{part::absorbed, {}, &sum}});
   CHECK(to_string(executable(derive(p))) ==
-        "%0 = input 0\n%1 = input 1\n%2 = add %0 %1\n%3 = constant 0\n%4 = lt %3 %2\n%5 = expm1 %2\n"
-        "%6 = select %4 %2 %5\n%7 = constant 0\n%8 = lt %7 %6\n%9 = constant 1\n%10 = add %6 %9\n"
-        "%11 = constant 1\n%12 = select %8 %11 %10\n%13 = input 2\n%14 = mul %13 %12\n"
-        "return %14:float %14:float");
+        "%0 = input 0\n%1 = input 1\n%2 = add %0 %1\n%3 = constant 0\n%4 = min %2 %3\n%5 = constant 0\n"
+        "%6 = lt %5 %2\n%7 = expm1 %4\n%8 = select %6 %2 %7\n%9 = constant 0\n%10 = le %9 %8\n"
+        "%11 = constant 1\n%12 = add %8 %11\n%13 = constant 1\n%14 = select %10 %13 %12\n%15 = input 2\n"
+        "%16 = mul %15 %14\nreturn %16:float %16:float");
 }
 
 TEST_CASE("the gradient of a node of elu(x + b) takes its output, and computes no exponential") {
   const program sum = of<functor::add>();
   const program p = compose<program, 1>(of<functor::elu>(), {part{part::absorbed, {}, &sum}});
   CHECK(to_string(executable(derive_for_node(p))) ==
-        "%0 = input 0\n%1 = input 1\n%2 = input 2\n%3 = constant 0\n%4 = lt %3 %2\n%5 = constant 1\n"
+        "%0 = input 0\n%1 = input 1\n%2 = input 2\n%3 = constant 0\n%4 = le %3 %2\n%5 = constant 1\n"
         "%6 = add %2 %5\n%7 = constant 1\n%8 = select %4 %7 %6\n%9 = input 3\n%10 = mul %9 %8\n"
         "return %10:float %10:float");
 }
@@ -78,6 +78,12 @@ TEST_CASE("a value used twice gathers both adjoints") {
 TEST_CASE("a stated derivative is taken at its word") {
   CHECK(derivative([](value x) { return with_derivative(x * x, x, sin(x)); }) ==
         "%0 = input 0\n%1 = sin %0\n%2 = input 1\n%3 = mul %2 %1\nreturn %3:float");
+}
+
+TEST_CASE("a stated derivative of 1 or 0 chooses: what is infinite is not multiplied by 0") {
+  CHECK(derivative([](value x) { return functor::relu::apply(x); }) ==
+        "%0 = input 0\n%1 = constant 0\n%2 = lt %1 %0\n%3 = input 1\n%4 = constant 0\n%5 = select %2 %3 %4\n"
+        "return %5:float");
 }
 
 TEST_CASE("a chain of stated derivatives has one for each operand") {

@@ -26,7 +26,7 @@ using elu_type = dsl::mapped<functor::elu, float, float, sum_type>;
 using cube_type = dsl::mapped<functor::multiply, float, float,
                               dsl::mapped<functor::squared, float, float, dsl::number_argument>, dsl::literal_argument>;
 
-static_assert(elu_type::extent.operations == 8);
+static_assert(elu_type::extent.operations == 9);
 static_assert(elu_type::extent.leaves == 2);
 
 template <class P>
@@ -38,7 +38,7 @@ constexpr bool extent_is_right() {
 static_assert(extent_is_right<sum_type>() && extent_is_right<elu_type>() && extent_is_right<cube_type>());
 static_assert(
     extent_is_right<dsl::mapped<functor::selection, float, float, dsl::mask_argument, elu_type, cube_type>>());
-static_assert(operation_count(elu_type::executable) == 4, "a stated derivative is no part of the kernel");
+static_assert(operation_count(elu_type::executable) == 5, "a stated derivative is no part of the kernel");
 static_assert(fingerprint(elu_type::recorded) != fingerprint(elu_type::executable));
 static_assert(fingerprint(elu_type::recorded) != fingerprint(sum_type::recorded));
 static_assert(same_structure(elu_type::recorded, elu_type::recorded));
@@ -49,7 +49,9 @@ static_assert(!same_structure(elu_type::recorded, sum_type::recorded));
 TEST_CASE("a functor run on symbols writes its program down") {
   CHECK(to_string(of<functor::multiply>()) == "%0 = input 0\n%1 = input 1\n%2 = mul %0 %1\nreturn %2:float");
   CHECK(to_string(of<functor::relu>()) ==
-        "%0 = input 0\n%1 = constant 0\n%2 = le %0 %1\n%3 = constant 0\n%4 = select %2 %3 %0\nreturn %4:float");
+        "%0 = input 0\n%1 = constant 0\n%2 = le %0 %1\n%3 = constant 0\n%4 = select %2 %3 %0\n%5 = constant 0\n"
+        "%6 = lt %5 %0\n%7 = constant 1\n%8 = constant 0\n%9 = select %6 %7 %8\n%10 = partial %4 %0 %9\n"
+        "return %10:float");
   CHECK(to_string(of<functor::greater>(dtype::int32, dtype::boolean)) ==
         "%0 = input 0\n%1 = input 1\n%2 = lt %1 %0\nreturn %2:bool");
   CHECK(to_string(of<functor::logical_not>(dtype::boolean, dtype::boolean)) ==
@@ -101,8 +103,8 @@ TEST_CASE("the compiler and the run-time record the same program") {
 
 TEST_CASE("what is executed holds no stated derivative and no dead value") {
   CHECK(to_string(executable(elu_of_sum())) ==
-        "%0 = input 0\n%1 = input 1\n%2 = add %0 %1\n%3 = constant 0\n%4 = lt %3 %2\n%5 = expm1 %2\n"
-        "%6 = select %4 %2 %5\nreturn %6:float");
+        "%0 = input 0\n%1 = input 1\n%2 = add %0 %1\n%3 = constant 0\n%4 = min %2 %3\n%5 = constant 0\n"
+        "%6 = lt %5 %2\n%7 = expm1 %4\n%8 = select %6 %2 %7\nreturn %8:float");
   program p;
   p.arithmetic = dtype::float32;
   const auto x = p.emit_input(false), unused = p.emit_input(false);

@@ -50,6 +50,12 @@ TEST_CASE_METHOD(own_session, "clip_by_norm scales a longer tensor down and leav
         "invalid_argument: clip_by_norm to 0.000000; a norm to clip to must be positive");
 }
 
+TEST_CASE_METHOD(own_session, "the gradient of clip_by_norm at 0, which it leaves as it is, is 1") {
+  const auto x = constant<float>({0, 0});
+  const auto [slope] = gradients(tr::clip_by_norm(x, 1), x);
+  CHECK(sess.run(slope) == tensor<float>::of({1, 1}));
+}
+
 TEST_CASE_METHOD(own_session, "clip_by_global_norm scales all tensors alike by the norm of all") {
   const expr<float> a = constant<float>({2, 4}), b = constant(4.f);
   const auto [list, norm] = tr::clip_by_global_norm(std::vector{a, b}, 3);

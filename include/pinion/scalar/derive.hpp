@@ -2,7 +2,8 @@
 //
 // The rules are those of any table of derivatives. At kinks the subgradients are TensorFlow's. Where both operands of a
 // maximum or minimum are equal, the first one gets all, so that maximum(x, 0) has the derivative 1 at 0; abs has 0
-// there. relu is not a maximum but a choice (x <= 0 ? 0 : x), and has 0 at 0.
+// there. The adjoint of the operand of a square root or its reciprocal is 0 where that of the value is, so that a root
+// of 0 or less whose value does not matter spoils nothing.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,42 @@ template <class Pass, class V>
 constexpr void apply_erf_rule(Pass& pass, V a, double slope_at_0) {
   const V scaled = pass.amount(0) * slope_at_0;
   pass.give(0, scaled * exp(-(a * a)));
+}
+
+// The adjoint of an operand a of a root. Where the slope is no number, because a is not positive, and nothing flows,
+// the slope of 1 takes its place: a choice of 0 for the product instead would have 0 for its derivative by the flow
+// everywhere where nothing flows.
+template <class Pass, class V>
+constexpr V usable_root(Pass& pass, V y, V a) {
+  const auto positive = a > 0.0;
+  const auto undefined = !positive;
+  const auto nothing_flows = pass.amount(0) == 0.0;
+  return select(nothing_flows && undefined, 1.0, y);
+}
+template <class Pass, class V>
+constexpr void apply_sqrt_rule(Pass& pass, V y, V a) {
+  const V root = usable_root(pass, y, a);
+  pass.give(0, pass.amount(0) * 0.5 / root);
+}
+template <class Pass, class V>
+constexpr void apply_rsqrt_rule(Pass& pass, V y, V a) {
+  const V root = usable_root(pass, y, a);
+  pass.give(0, pass.amount(0) * -0.5 * root * root * root);
+}
+
+// A stated slope of 1 or 0 chooses: what is infinite is not multiplied by 0.
+template <class Pass>
+constexpr void apply_stated_slope(Pass& pass, value_id slope) {
+  using V = symbol<typename Pass::program_type>;
+  const instruction in = pass.p.code[slope];
+  const auto is = [&](value_id id, double n) {
+    const instruction c = pass.p.code[id];
+    return c.op == opcode::constant && pass.p.constants[c.a] == number(n);
+  };
+  if (in.op == opcode::select && is(in.b, 1) && is(in.c, 0))
+    pass.give(1, select(symbol_mask<typename Pass::program_type>{&pass.p, in.a}, pass.amount(1), 0.0));
+  else
+    pass.give(1, pass.amount(1) * V{&pass.p, slope});
 }
 
 // Applies the rule of an instruction: the flow between it and its operands. In a backward pass, pass.amount(k) is the
@@ -77,8 +114,8 @@ constexpr void apply_rule(Pass& pass, value_id id) {
     case opcode::expm1: pass.give(0, pass.amount(0) * (y + 1.0)); break;
     case opcode::log: pass.give(0, pass.amount(0) / a); break;
     case opcode::log1p: pass.give(0, pass.amount(0) / (a + 1.0)); break;
-    case opcode::sqrt: pass.give(0, pass.amount(0) * 0.5 / y); break;
-    case opcode::rsqrt: pass.give(0, pass.amount(0) * -0.5 * y / a); break;
+    case opcode::sqrt: apply_sqrt_rule(pass, y, a); break;
+    case opcode::rsqrt: apply_rsqrt_rule(pass, y, a); break;
     case opcode::tanh: pass.give(0, pass.amount(0) * (1.0 - y * y)); break;
     case opcode::erf: apply_erf_rule(pass, a, 1.1283791670955126); break;  // 2 / sqrt(pi)
     case opcode::erfc: apply_erf_rule(pass, a, -1.1283791670955126); break;
@@ -91,7 +128,7 @@ constexpr void apply_rule(Pass& pass, value_id id) {
       break;
     }
     case opcode::partial:
-      if (pass.flows(1)) pass.give(1, pass.amount(1) * V{&pass.p, in.c});
+      if (pass.flows(1)) apply_stated_slope(pass, in.c);
       if (pass.p.code[in.a].op == opcode::partial && pass.flows(0)) pass.give(0, pass.amount(0));
       break;         // a chain states one derivative for each operand
     default: break;  // steps, masks and leaves have derivative 0

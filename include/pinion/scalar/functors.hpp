@@ -57,7 +57,6 @@ PINION_UNARY(cosine, cos(x))
 PINION_UNARY(floored, floor(x))
 PINION_UNARY(ceiled, ceil(x))
 PINION_UNARY(rounded, round(x))
-PINION_UNARY(relu, select(x <= 0.0, 0.0, x))  // not max(x, 0), whose gradient at 0 is 1; NaN stays
 PINION_UNARY(identity, x)
 
 #undef PINION_BINARY
@@ -129,25 +128,45 @@ struct same_mask {
   }
 };
 
+// The rectified linear unit, x <= 0 ? 0 : x, which is not max(x, 0), whose derivative at 0 is 1. Its value at NaN is
+// NaN, its derivative 0.
+struct relu {
+  static constexpr int arity = 1;
+  template <class V>
+  static constexpr auto apply(V x) {
+    const auto negative = x <= 0.0;
+    const auto y = select(negative, 0.0, x);
+    const auto rises = x > 0.0;
+    return with_derivative(y, x, select(rises, 1.0, 0.0));
+  }
+};
+
 // The exponential linear unit, x > 0 ? x : e^x - 1. Its derivative, 1 or y + 1, follows from y alone, which has the
-// sign of x.
+// sign of x. The exponential of a positive x, whose value is not used, would make higher derivatives NaN where it
+// overflows.
 struct elu {
   static constexpr int arity = 1;
   template <class V>
   static constexpr auto apply(V x) {
+    const auto below = min(x, 0.0);
     const auto positive = x > 0.0;
-    const auto y = select(positive, x, expm1(x));
-    const auto rises = y > 0.0;
+    const auto y = select(positive, x, expm1(below));
+    const auto rises = y >= 0.0;
     return with_derivative(y, x, select(rises, 1.0, y + 1.0));
   }
 };
 
-// The logistic function, 1 / (1 + e^-x). Its derivative is y (1 - y).
+// The logistic function, 1 / (1 + e^-x), or e^x / (1 + e^x) for a negative x: no exponential is above 1, so that
+// derivatives of all orders are finite. The first is y (1 - y).
 struct sigmoid {
   static constexpr int arity = 1;
   template <class V>
   static constexpr auto apply(V x) {
-    const auto y = 1.0 / (1.0 + exp(-x));
+    const auto minus = -x;
+    const auto e = exp(min(x, minus));
+    const auto negative = x <= 0.0;
+    const auto share = select(negative, e, 1.0);
+    const auto y = share / (1.0 + e);
     return with_derivative(y, x, y * (1.0 - y));
   }
 };
@@ -160,7 +179,7 @@ struct softplus {
   static constexpr auto apply(V x) {
     const auto linear = max(x, 0.0);  // named, so that every compiler emits it first
     const auto y = linear + log1p(exp(-abs(x)));
-    return with_derivative(y, x, 1.0 / (1.0 + exp(-x)));
+    return with_derivative(y, x, sigmoid::apply(x));
   }
 };
 

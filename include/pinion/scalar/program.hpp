@@ -103,13 +103,14 @@ struct instruction {
   friend constexpr bool operator==(const instruction&, const instruction&) = default;
 };
 
-// A number of any arithmetic type. A value.
+// A number of any arithmetic type. A value. As an integer, a real number beyond the integers is the nearest of them,
+// and NaN is 0.
 struct number {
   double real = 0;
   std::int64_t integer = 0;
   constexpr number() = default;
   template <class T>
-  constexpr number(T value) : real(static_cast<double>(value)), integer(static_cast<std::int64_t>(value)) {}
+  constexpr number(T value) : real(static_cast<double>(value)), integer(to_integer(value)) {}
   template <class T>
   constexpr T as() const {
     if constexpr (std::is_floating_point_v<T>)
@@ -120,6 +121,16 @@ struct number {
   // Compares bit for bit: 0 and -0 are different numbers, and a NaN equals itself.
   friend constexpr bool operator==(const number& a, const number& b) {
     return std::bit_cast<std::uint64_t>(a.real) == std::bit_cast<std::uint64_t>(b.real) && a.integer == b.integer;
+  }
+
+ private:
+  template <class T>
+  static constexpr std::int64_t to_integer(T value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      constexpr T end = 9223372036854775808.0;  // 2^63
+      if (!(value >= -end && value < end)) return value >= end ? INT64_MAX : value < 0 ? INT64_MIN : 0;
+    }
+    return static_cast<std::int64_t>(value);
   }
 };
 
