@@ -87,7 +87,7 @@ std::vector<pn::cuda::kernel_text> texts_of_step(const std::vector<std::int64_t>
   const auto use = g.as_default();
   const bench::network net(sizes);
   const pn::runtime::step_signature step{
-      {net.images.endpoint(), net.labels.endpoint()}, {net.loss.endpoint()}, {net.train.id()}};
+      {net.images.endpoint(g), net.labels.endpoint(g)}, {net.loss.endpoint(g)}, {net.train.id(g)}};
   std::vector<pn::device_info> devices;
   for (const char* const kind : {"CPU", "GPU"}) {
     const std::string name = fmt::format("/job:localhost/replica:0/task:0/device:{}:0", kind);

@@ -81,7 +81,7 @@ struct measured {
   measured(const work& w, std::int64_t mib, pn::cuda::device& on) {
     const auto use = g.as_default();
     const pn::expr<float> y = w.build(mib << 18);
-    const pn::node_id id = w.op.empty() ? y.endpoint().node : bench::node_of(g, w.op);
+    const pn::node_id id = w.op.empty() ? y.endpoint(g).node : bench::node_of(g, w.op);
     if (id < 0) throw std::runtime_error("the graph of '" + w.name + "' has no node " + w.op);
     node = std::make_unique<bench::gpu_node>(g, id, on);
   }

@@ -38,7 +38,7 @@ void compare(std::int64_t m, std::int64_t n, std::int64_t k, pn::cuda::device& o
   const auto use = g.as_default();
   auto a = pn::placeholder<float>({m, k}), b = pn::placeholder<float>({k, n});
   const pn::expr<float> y = pn::matmul(a, b);
-  bench::gpu_node ours(g, y.endpoint().node, on);
+  bench::gpu_node ours(g, y.endpoint(g).node, on);
   direct_product direct(m, n, k, on);
   const std::string work = fmt::format("[{}, {}] x [{}, {}]", m, k, k, n);
   if (!direct.is_there()) return bench::print_missing(work, "cuBLASLt is not there");

@@ -136,8 +136,9 @@ gradient_case gradient(const pn::expr<float>& y, const pn::expr<float>& x, const
   const auto [dx, db] = pn::gradients(pn::reduce_sum(weighted), x, b);
   const pn::node& n = dx.node();
   gradient_case found{pn::op::program_of(n.attrs), {}};
+  const pn::graph& g = y.owner();
   for (const auto& in : n.inputs)
-    found.inputs.push_back(x_b_y_dy[in.node == x.id() ? 0 : in.node == b.id() ? 1 : in.node == y.id() ? 2 : 3]);
+    found.inputs.push_back(x_b_y_dy[in.node == x.id(g) ? 0 : in.node == b.id(g) ? 1 : in.node == y.id(g) ? 2 : 3]);
   return found;
 }
 

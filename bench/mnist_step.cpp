@@ -194,8 +194,9 @@ void profile(const workload& w) {
   const auto use = g.as_default();
   const network net(w);
   bench::step_profile profile(g);
-  profile.run({{}, {}, {net.init.id()}}, {}, 1);
-  const pn::runtime::step_signature step{{net.X.endpoint(), net.y.endpoint()}, {net.loss.endpoint()}, {net.train.id()}};
+  profile.run({{}, {}, {net.init.id(g)}}, {}, 1);
+  const pn::runtime::step_signature step{
+      {net.X.endpoint(g), net.y.endpoint(g)}, {net.loss.endpoint(g)}, {net.train.id(g)}};
   const std::vector<pn::any_tensor> feeds{w(0).images.untyped(), w(0).labels.untyped()};
   ideal::mlp hand(w.weights, w.biases, w.rows, rate, momentum);
   bench::call_times by_hand;

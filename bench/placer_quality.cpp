@@ -127,7 +127,7 @@ stage model(std::string name, std::function<pn::operation()> make) {
             pn::graph g;
             const auto here = g.as_default();
             const pn::operation step = make();
-            use({.graph = g, .nodes = pn::ancestors(g, {}, {step.id()}), .devices = devices});
+            use({.graph = g, .nodes = pn::ancestors(g, {}, {step.id(g)}), .devices = devices});
           }};
 }
 

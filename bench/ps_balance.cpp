@@ -29,7 +29,7 @@ std::vector<std::int64_t> bytes_by_task() {
   const pn::device on{pn::replica_device_setter<Strategy>{{.ps_tasks = tasks}}};
   for (const std::int64_t n : sizes()) {
     auto v = pn::variable(pn::zeros<float>({n}));
-    bytes[static_cast<std::size_t>(g[v.id()].requested.task())] += 4 * n;
+    bytes[static_cast<std::size_t>(g[v.id(g)].requested.task())] += 4 * n;
   }
   return bytes;
 }

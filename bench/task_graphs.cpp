@@ -108,7 +108,7 @@ struct graph_of_nodes {
   }
   pn::operation only_waits(const std::vector<pn::expr<float>>& made, const std::vector<int>& inputs) {
     pn::node_request request{.op = "NoOp", .base_name = "last"};
-    for (const int i : inputs) request.control_inputs.push_back(pn::operation(made[static_cast<std::size_t>(i)]).id());
+    for (const int i : inputs) request.control_inputs.push_back(made[static_cast<std::size_t>(i)].id(g));
     return {g, pn::build(g, std::move(request))};
   }
 };

@@ -8,6 +8,7 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/ends.hpp"
 #include "support/own_session.hpp"
 
 namespace {
@@ -40,7 +41,7 @@ TEST_CASE("a node that is used twice gathers both gradients") {
 TEST_CASE("gradients of several ys add up") {
   bench b;
   expr<double> y = sin(b.x), z = b.x * b.x;
-  const auto found = autodiff::differentiate(b.g, {y.endpoint(), z.endpoint()}, {b.x.endpoint()});
+  const auto found = autodiff::differentiate(b.g, {end_of(y), end_of(z)}, {end_of(b.x)});
   REQUIRE(found[0]);
   CHECK(b.at(expr<double>(b.g, found[0]->dense), 0.5) == Approx(std::cos(0.5) + 1));
 }
@@ -86,7 +87,7 @@ TEST_CASE("the gradient of an activation reads its output, so that the operand n
   const auto [dx, db] = gradients(reduce_sum(square(y)), x, b);
   const auto reads = [&](const expr<float>& e) {
     return std::any_of(dx.node().inputs.begin(), dx.node().inputs.end(),
-                       [&](const output& in) { return in.node == e.id(); });
+                       [&](const output& in) { return in.node == id_of(e); });
   };
   CHECK(reads(y));
   CHECK_FALSE(reads(x));
@@ -179,7 +180,7 @@ TEST_CASE_METHOD(own_session, "the gradient of a gather is sparse: its indices, 
   const expr<double> table = constant<double>({{1, 2}, {3, 4}, {5, 6}});
   const expr<std::int32_t> picks = constant<std::int32_t>({2, 0, 2});
   const expr<double> y = gather(table, picks) * constant<double>({{1, 1}, {10, 10}, {100, 100}});
-  const auto found = autodiff::differentiate(g, {y.endpoint()}, {table.endpoint()});
+  const auto found = autodiff::differentiate(g, {end_of(y)}, {end_of(table)});
   REQUIRE(found[0]);
   REQUIRE(found[0]->is_sparse());
   CHECK(to_string(sess.run(expr<std::int32_t>(g, found[0]->indices))) == "[2, 0, 2]");
@@ -192,7 +193,7 @@ TEST_CASE_METHOD(own_session, "indices of any shape are flattened, and sparse gr
   const expr<double> table = constant<double>({{1, 2}, {3, 4}});
   const expr<std::int64_t> picks = constant<std::int64_t>({{0, 1}, {1, 1}});
   const expr<double> rows = gather(table, picks);
-  const auto found = autodiff::differentiate(g, {rows.endpoint()}, {table.endpoint()});
+  const auto found = autodiff::differentiate(g, {end_of(rows)}, {end_of(table)});
   CHECK(to_string(sess.run(expr<std::int64_t>(g, found[0]->indices))) == "[0, 1, 1, 1]");
   const expr<double> y = reduce_sum(rows) + reduce_sum(table * table);
   auto [dense] = gradients(y, table);

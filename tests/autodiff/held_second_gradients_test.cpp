@@ -10,6 +10,7 @@
 #include <pinion/graph.hpp>
 #include <pinion/session.hpp>
 
+#include "support/ends.hpp"
 #include "support/interpreted.hpp"
 #include "support/own_graph.hpp"
 
@@ -92,10 +93,10 @@ void check_second_gradients(const std::string& name, const function<T>& f, bool 
     const auto [dx, dy] = gradients(loss, x, y);
     first.push_back(dx + dy);
   }
-  std::vector<output> by{x.endpoint(), weights.endpoint()};
-  if (by_both) by.push_back(y.endpoint());
+  std::vector<output> by{end_of(x), end_of(weights)};
+  if (by_both) by.push_back(end_of(y));
   for (const expr<T>& d : first)
-    for (const auto& second : autodiff::differentiate(own.g, {d.endpoint()}, by)) {
+    for (const auto& second : autodiff::differentiate(own.g, {end_of(d)}, by)) {
       INFO(name);
       if (second) CHECK(interpreted_in(session().plan(expr<T>(own.g, second->dense))) == "");
     }

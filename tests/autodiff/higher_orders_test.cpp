@@ -8,6 +8,7 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/ends.hpp"
 #include "support/own_session.hpp"
 #if PINION_HAS_DISTRIBUTED
 #include "distributed/wire.hpp"
@@ -167,9 +168,9 @@ TEST_CASE_METHOD(own_session, "a product of twelve leaves has derivatives by all
   const expr<double> first = y;
   for (int order = 0; order < 4; ++order) {
     std::vector<output> by;
-    for (const auto& v : x) by.push_back(v.endpoint());
+    for (const auto& v : x) by.push_back(end_of(v));
     expr<double> sum = constant(0.0);
-    for (const auto& found : autodiff::differentiate(g, {y.endpoint()}, by)) sum = sum + expr<double>(g, found->dense);
+    for (const auto& found : autodiff::differentiate(g, {end_of(y)}, by)) sum = sum + expr<double>(g, found->dense);
     y = sum;
   }
   // Of e12(x), the sum over all ways to leave out four in turn: 4! times the elementary polynomial of degree eight.
@@ -223,7 +224,7 @@ output chain_of_products(graph& g, const std::vector<output>& x) {
 
 TEST_CASE_METHOD(own_session, "a node of as many inputs as there may be is differentiated, in several nodes") {
   std::vector<output> x;
-  for (int i = 0; i < scalar::max_inputs; ++i) x.push_back(constant(1. + i).endpoint());
+  for (int i = 0; i < scalar::max_inputs; ++i) x.push_back(end_of(constant(1. + i)));
   const auto found = autodiff::differentiate(g, {chain_of_products(g, x)}, x);
   for (int i = 0; i < scalar::max_inputs; ++i) {
     REQUIRE(found[static_cast<std::size_t>(i)]);
@@ -235,7 +236,7 @@ TEST_CASE_METHOD(own_session, "a node of as many inputs as there may be is diffe
 TEST_CASE("a node of more inputs than there may be is refused with how many there may be") {
   graph g;
   const auto use = g.as_default();
-  const std::vector<output> x(scalar::max_inputs + 1, constant(1.0).endpoint());
+  const std::vector<output> x(scalar::max_inputs + 1, end_of(constant(1.0)));
   CHECK(failure([&] { chain_of_products(g, x); })
             .find("the program of Map has 122 instructions, 41 inputs and 1 results; one "
                   "node takes 1024, 40 and 32 at most") != std::string::npos);
@@ -255,7 +256,7 @@ TEST_CASE("derivatives of high order come out of a message as they went in, and 
   distributed::apply(replica, wire::again(distributed::delta_since(g)));
   CHECK(wire::text(replica) == wire::text(g));
   session s{{.graph = &replica}};
-  const expr<double> there(replica, {replica.id_of(y.name()), y.endpoint().index});
+  const expr<double> there(replica, {replica.id_of(y.name()), end_of(y).index});
   CHECK(double(s.run(there)) == Approx(product_of_four(series::at(.7)).derivative(6)));
 }
 #endif

@@ -14,6 +14,7 @@
 #include <pinion/netsim/sim_network.hpp>
 
 #include <rpc/coroutines.hpp>
+#include <support/ends.hpp>
 #include <support/own_graph.hpp>
 
 namespace {
@@ -56,7 +57,7 @@ struct pair_of_calls : own_graph {
   std::shared_ptr<sim_network> host = world.host("127.0.2.1");
   std::shared_ptr<distracted> net = std::make_shared<distracted>(world);
   std::unique_ptr<distributed::task_server> task;
-  output x = constant(1.0f, "x").endpoint();
+  output x = end_of(constant(1.0f, "x"));
   distributed::remote_session sess{
       {.target = "pinion://127.0.2.1:2222", .startup_timeout = 3s, .operation_timeout = 500ms}, g, net, 0ms};
   error first{errc::unknown, ""}, second{errc::unknown, ""};
@@ -145,7 +146,7 @@ TEST_CASE("a call that waited while another made the same step too late fails as
 TEST_CASE("a call that waits while another tells the master of nodes waits until its own deadline") {
   pair_of_calls calls;
   calls.start_task();
-  const output y = constant(2.0f, "y").endpoint();
+  const output y = end_of(constant(2.0f, "y"));
   const auto after_opening = 2;  // waits: for the connection, and for the session
   const auto make_other = [&] {
     calls.world.freeze("127.0.2.1");

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 
 namespace {
 
@@ -201,8 +202,8 @@ TEST_CASE("attributes of every type come out as they went in") {
                  {"j", any_tensor()}};
   auto nested = std::make_shared<body>();
   distributed::apply(nested->graph, distributed::delta_since(inner.g));
-  nested->arguments = {inner.x.endpoint()};
-  nested->results = {inner.x.endpoint()};
+  nested->arguments = {end_of(inner.x)};
+  nested->results = {end_of(inner.x)};
   all.set("k", shared_body(nested));
   const attributes other = again(all);
   for (const auto& [name, value] : all) {
@@ -394,7 +395,7 @@ TEST_CASE("the ends of a body are values of its nodes") {
     b->targets = std::move(targets);
     return failure([&] { again(shared_body(b)); });
   };
-  const output x = inner.x.endpoint();
+  const output x = end_of(inner.x);
   CHECK_THAT(with({{9999, 0}}, {x}, {}), Catch::Contains("no values of its nodes"));
   CHECK_THAT(with({x}, {{x.node, 1}}, {}), Catch::Contains("no values of its nodes"));
   CHECK_THAT(with({x}, {{x.node, -1}}, {}), Catch::Contains("no values of its nodes"));
@@ -538,7 +539,7 @@ TEST_CASE("what a feed stands for is told by those who take it") {
   wire::model m;
   const auto parts = wire::partitions(m);
   const auto fed = distributed::fed_outputs(m.g, parts[0]);
-  CHECK(fed.at(1) == m.y.endpoint());
+  CHECK(fed.at(1) == end_of(m.y));
   CHECK(fed.size() + distributed::fed_outputs(m.g, parts[1]).size() <= 2);
 }
 
@@ -550,10 +551,10 @@ struct step {
   step() {
     const auto use = g.as_default();
     auto x = placeholder<float>({2, 2}, "x"), y = placeholder<float>({2, 2}, "y");
-    const node_id c = matmul(x, y, {.name = "c"}).id(), a = exp(expr<float>(g, {c, 0}), "a").id();
+    const node_id c = id_of(matmul(x, y, {.name = "c"})), a = id_of(exp(expr<float>(g, {c, 0}), "a"));
     runtime::partition part;
-    part.items = {{.kind = part_item::feed, .node = x.id(), .outputs = 1},
-                  {.kind = part_item::receive, .node = y.id(), .key = "k", .outputs = 1},
+    part.items = {{.kind = part_item::feed, .node = id_of(x), .outputs = 1},
+                  {.kind = part_item::receive, .node = id_of(y), .key = "k", .outputs = 1},
                   {.kind = part_item::compute, .node = c, .inputs = {{0, 0}, {1, 0}}, .outputs = 1},
                   {.kind = part_item::send, .node = c, .key = "l", .inputs = {{2, 0}}},
                   {.kind = part_item::compute, .node = a, .inputs = {{2, 0}}, .after = {3}, .outputs = 1},
@@ -568,7 +569,7 @@ TEST_CASE("a node may run behind a variable that another task has") {
   const auto use = g.as_default();
   const auto v = variable(0.f, {.name = "v"});
   const auto x = constant(1.f);
-  const node_id there = v.reference().node, here = x.id();
+  const node_id there = state_of(v).node, here = id_of(x);
   const runtime::partition part{0,
                                 {{.kind = part_item::receive, .node = there, .index = -1, .key = "k", .outputs = 1},
                                  {.kind = part_item::compute, .node = here, .after = {0}, .outputs = 1}}};

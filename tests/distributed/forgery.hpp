@@ -7,13 +7,15 @@
 
 #include <distributed/liar.hpp>
 
+#include <support/ends.hpp>
+
 namespace real {
 
 using runtime::part_item;
 
 // A graph of one constant, and parts of steps that mention it.
 struct forgery : own_graph {
-  node_id c = constant(tensor<float>({1, 2}), "c").id();
+  node_id c = id_of(constant(tensor<float>({1, 2}), "c"));
   std::vector<runtime::partition> parts = std::vector<runtime::partition>(1);
 
   part_item compute() const { return {.kind = part_item::compute, .node = c, .outputs = 1}; }

@@ -12,6 +12,8 @@
 #include <distributed/forgery.hpp>
 #include <distributed/real_cluster.hpp>
 
+#include <support/ends.hpp>
+
 namespace {
 
 using namespace real;
@@ -58,7 +60,7 @@ struct far_session {
     port.extend(std::move(more), {});
   }
   float step(const model_on& m) {
-    const auto made = port.prepare({{m.x.endpoint()}, {m.y.endpoint()}, {}}, {}, {});
+    const auto made = port.prepare({{end_of(m.x)}, {end_of(m.y)}, {}}, {}, {});
     return port.run(made.step, {m.row().untyped()}, false, {}).fetches.at(0).data<float>()[0];
   }
   float first_step(model_on& m) {
@@ -166,7 +168,7 @@ TEST_CASE("S7: the nodes that a task holds are checked against the parts that ar
   two_workers local;
   liar peer(local.victim(), other_worker);
   forgery f;
-  f.c = constant(filled({1 << 14}, 1), "large").id();
+  f.c = id_of(constant(filled({1 << 14}, 1), "large"));
   const auto whole = f.with(f.compute()).message(peer.session(some_session), 1);
   const auto nodes = imprint_of(whole.part, peer.life_of_other());
   CHECK(nodes.is_large());

@@ -14,6 +14,7 @@
 
 #include <distributed/task_names.hpp>
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 #include <support/own_graph.hpp>
 
 namespace real {
@@ -112,8 +113,8 @@ struct honest {
     const auto use = g.as_default();
     const auto three = constant(3.f, "three");
     client.ask(distributed::extend_graph{session, distributed::delta_since(g)});
-    step = client.ask<distributed::prepared_reply>(distributed::prepare_step{session, 0, {{}, {three.endpoint()}, {}}})
-               .step;
+    step =
+        client.ask<distributed::prepared_reply>(distributed::prepare_step{session, 0, {{}, {end_of(three)}, {}}}).step;
   }
   float run() {
     const auto reply = client.ask<distributed::run_reply>(distributed::run_prepared{session, step, 0, {}, false});

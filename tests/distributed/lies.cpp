@@ -12,6 +12,8 @@
 #include "anatomy.hpp"
 #include "forgery.hpp"
 
+#include <support/ends.hpp>
+
 namespace real {
 
 using namespace distributed;
@@ -55,7 +57,7 @@ std::uint64_t own_session::step_in_turns(liar& client) const {
   return client.ask<prepared_reply>(prepare_step{session, 0, signature(), false, 0, true}).step;
 }
 runtime::step_signature own_session::signature() const {
-  return {{x.endpoint(), b.endpoint()}, {y.endpoint(), passed.endpoint()}, {}};
+  return {{end_of(x), end_of(b)}, {end_of(y), end_of(passed)}, {}};
 }
 std::vector<any_tensor> own_session::feeds() {
   return {two_numbers(), two_booleans(1)};
@@ -70,9 +72,9 @@ subgraph part_with_x() {
   const auto c = constant<float>({1, 2}, "c");
   const auto y = x + c;
   std::vector<runtime::partition> parts(1);
-  parts[0].items = {{.kind = part_item::receive, .node = x.id(), .key = key_of_x, .outputs = 1},
-                    {.kind = part_item::compute, .node = c.id(), .outputs = 1},
-                    {.kind = part_item::compute, .node = y.id(), .inputs = {{0, 0}, {1, 0}}, .outputs = 1}};
+  parts[0].items = {{.kind = part_item::receive, .node = id_of(x), .key = key_of_x, .outputs = 1},
+                    {.kind = part_item::compute, .node = id_of(c), .outputs = 1},
+                    {.kind = part_item::compute, .node = id_of(y), .inputs = {{0, 0}, {1, 0}}, .outputs = 1}};
   return cut(made.g, std::move(parts));
 }
 
@@ -127,7 +129,7 @@ register_known truth(scene& s) {
   own_graph made;
   const auto c = constant(tensor<float>({1 << 13}), "large");
   std::vector<runtime::partition> parts(1);
-  parts[0].items = {{.kind = part_item::compute, .node = c.id(), .outputs = 1}};
+  parts[0].items = {{.kind = part_item::compute, .node = id_of(c), .outputs = 1}};
   const register_step whole{s.of_peer(), 1, cut(made.g, std::move(parts)), {}, false};
   s.peer.ask(whole);
   return {s.of_peer(),
@@ -516,9 +518,9 @@ void lie_about_graphs(table& t) {
   t.about<m>("delta.from", "-1", wrong, [](m& x, scene&) { x.delta.from = -1; });
   t.about<m>("delta.gone", "a node that is not there", wrong, [](m& x, scene&) { x.delta.gone = {77}; });
   t.about<m>("delta.gone", "-1", wrong, [](m& x, scene&) { x.delta.gone = {-1}; });
-  t.about<m>("delta.gone", "one that others read", wrong, [](m& x, scene& s) { x.delta.gone = {s.own.x.id()}; });
+  t.about<m>("delta.gone", "one that others read", wrong, [](m& x, scene& s) { x.delta.gone = {id_of(s.own.x)}; });
   t.about<m>("delta.gone", "one twice", wrong, [](m& x, scene& s) {
-    x.delta.gone = {s.own.passed.id(), s.own.passed.id()};
+    x.delta.gone = {id_of(s.own.passed), id_of(s.own.passed)};
   });
   t.about<m>("delta.nodes", "too many", too_much, [](m& x, scene&) { x.delta.nodes.resize(2000); });
   of_node("an op that is none", codes(std::set{errc::not_found, errc::invalid_argument}),

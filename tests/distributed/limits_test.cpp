@@ -13,6 +13,7 @@
 #include <distributed/lies.hpp>
 #include <distributed/real_cluster.hpp>
 
+#include <support/ends.hpp>
 #include <support/passing_op.hpp>
 
 namespace {
@@ -137,7 +138,7 @@ TEST_CASE(
   const int before = entries("/proc/self/task");
   {
     waiting_client client(alone.target());
-    for (int i = 0; i < 300; ++i) client.client.order(client.fetching({client.there.endpoint()}));
+    for (int i = 0; i < 300; ++i) client.client.order(client.fetching({end_of(client.there)}));
     client.add(0);                                    // behind them all
     CHECK(entries("/proc/self/task") <= before + 2);  // a quarter of the threads
     honest another(alone.target());
@@ -151,7 +152,7 @@ TEST_CASE("L1: calls that wait for a task which is not there count among the byt
   cluster_spec spec = free_addresses({{"worker", 1}, {"ps", 1}});
   server alone(spec, {.job = "worker", .config = limited({.threads = 8, .bytes_received = 1 << 20})});
   waiting_client client(alone.target());
-  const auto large = client.fetching(std::vector<output>(40'000, client.there.endpoint()));  // 320 KB
+  const auto large = client.fetching(std::vector<output>(40'000, end_of(client.there)));  // 320 KB
   for (int i = 0; i < 3; ++i) {
     client.client.order(large);
     client.add(0);  // behind it
@@ -170,7 +171,7 @@ struct endless_client : builder_of_nodes {
     add(0);
     step = client
                .ask<distributed::prepared_reply>(
-                   distributed::prepare_step{session, 0, {{x.endpoint()}, {sum.endpoint()}, {}}, false})
+                   distributed::prepare_step{session, 0, {{end_of(x)}, {end_of(sum)}, {}}, false})
                .step;
   }
   distributed::run_prepared run() const { return {session, step, 0, {any_tensor(dtype::float32, {1 << 19})}, false}; }
@@ -388,8 +389,8 @@ TEST_CASE("L1: a step that was to be registered by a connection that is gone cou
     first.ask<distributed::opened_session>(distributed::open_session{});
     forgery slow;
     const auto k = constant(1.f, "k");
-    slow.with({.kind = part_item::compute, .node = k.id(), .outputs = 1});
-    slow.with({.kind = part_item::compute, .node = call<made_when_told>(k).id(), .inputs = {{0, 0}}, .outputs = 1});
+    slow.with({.kind = part_item::compute, .node = id_of(k), .outputs = 1});
+    slow.with({.kind = part_item::compute, .node = id_of(call<made_when_told>(k)), .inputs = {{0, 0}}, .outputs = 1});
     first.order(slow.message(session, 1));
     REQUIRE(made_slowly->wait(std::chrono::steady_clock::now() + 20s));
     first.order(empty_step(session, 2));  // behind it
@@ -420,7 +421,7 @@ TEST_CASE("L3: steps of one session that hold all threads for long do not hold u
   builder_of_nodes client(local.victim());
   const auto long_one = long_work("/job:worker/task:0");
   client.add(0);
-  const std::uint64_t step = client.prepare(long_one.id());
+  const std::uint64_t step = client.prepare(id_of(long_one));
   for (int i = 0; i < 20; ++i)
     client.client.order<distributed::run_reply>(distributed::run_prepared{client.session, step, 0, {}, false},
                                                 [&](const outcome<distributed::run_reply>&) { ++ended; });
@@ -448,7 +449,7 @@ struct crowd : own_graph {
       sessions.push_back(client.ask<distributed::opened_session>(distributed::open_session{}).session);
       client.ask(distributed::extend_graph{sessions.back(), distributed::delta_since(g)});
       const auto step = client.ask<distributed::prepared_reply>(
-          distributed::prepare_step{sessions.back(), 0, {{}, {all.endpoint()}, {}}});
+          distributed::prepare_step{sessions.back(), 0, {{}, {end_of(all)}, {}}});
       client.order<distributed::run_reply>(distributed::run_prepared{sessions.back(), step.step, 0, {}, false},
                                            [this](const outcome<distributed::run_reply>&) { ++ended; });
     }
@@ -464,7 +465,7 @@ TEST_CASE("L3: a client with many sessions has the share of one, its long kernel
   builder_of_nodes good(local.victim());
   const auto sum = reduce_sum(random_uniform<float>({100'000}));
   good.add(0);
-  const std::uint64_t step = good.prepare(sum.id());
+  const std::uint64_t step = good.prepare(id_of(sum));
   crowd many(local.victim(), 8);
   for (int i = 0; i < 3; ++i)
     CHECK(good.client.ask<distributed::run_reply>(distributed::run_prepared{good.session, step, 0, {}, false})

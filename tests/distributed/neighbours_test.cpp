@@ -10,6 +10,7 @@
 #include <pinion/rpc/tcp_network.hpp>
 
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 #include <support/passing_op.hpp>
 
 namespace {
@@ -194,7 +195,7 @@ TEST_CASE("a session with a kernel that does not return is closed in its time") 
   auto y = call<stuck>(x);
   session_options options{.target = local.target("worker", 0)};
   distributed::remote_session sess(options, f.g, rpc::tcp_network_of_this_process(), 200ms);
-  const auto step = sess.prepare({{x.endpoint()}, {y.endpoint()}, {}});
+  const auto step = sess.prepare({{end_of(x)}, {end_of(y)}, {}});
   any_tensor fed = tensor<float>(1.f).untyped(), result;
   beside runner([&] { sess.run(*step, {&fed, 1}, {&result, 1}, nullptr); });
   CHECK(barrier->has_come());

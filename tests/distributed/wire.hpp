@@ -21,6 +21,7 @@
 #include <pinion/train/optimizers/gradient_descent.hpp>
 #include <pinion/train/optimizers/momentum.hpp>
 
+#include <support/ends.hpp>
 #include <support/own_graph.hpp>
 
 namespace wire {
@@ -152,7 +153,7 @@ inline std::vector<runtime::partition> partitions(model& m) {
   std::vector<device_info> devices;
   for (const char* name : {"/job:worker/replica:0/task:0/device:CPU:0", "/job:ps/replica:0/task:0/device:CPU:0"})
     devices.push_back({parse_device(name), name, 0, ""});
-  const runtime::step_signature s{{m.x.endpoint(), m.y.endpoint()}, {m.loss.endpoint()}, {m.train.id()}};
+  const runtime::step_signature s{{end_of(m.x), end_of(m.y)}, {end_of(m.loss)}, {id_of(m.train)}};
   const auto home = parse_device("/job:worker/replica:0/task:0");
   const placement p =
       simple_placer{}({.graph = m.g, .nodes = runtime::prune(m.g, s), .devices = devices, .home = home});

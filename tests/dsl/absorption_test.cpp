@@ -5,6 +5,7 @@
 
 #include <pinion/graph.hpp>
 
+#include <support/ends.hpp>
 #include <support/own_graph.hpp>
 
 namespace {
@@ -50,7 +51,7 @@ TEST_CASE("operands with a name in the program are nodes of their own") {
   auto s = b.x + b.y;
   [[maybe_unused]] auto h = s * b.x;
   CHECK(b.nodes() == "add(Add) mul(Mul)");
-  CHECK(h.node().inputs[0].node == s.id());
+  CHECK(h.node().inputs[0].node == id_of(s));
 }
 
 TEST_CASE("a moved expression is a temporary again") {
@@ -129,7 +130,7 @@ TEST_CASE("across a device guard, a name scope, control dependencies or colocati
     }();
     INFO("scope " << scope);
     CHECK(h.node().inputs.size() == 2);
-    CHECK(h.node().inputs[0].node == s.id());
+    CHECK(h.node().inputs[0].node == id_of(s));
     CHECK(b.g.find("add"));
   }
 }
@@ -143,7 +144,7 @@ TEST_CASE("inside one guard, scope and set of control dependencies it is absorbe
   auto h = (b.x + b.y) * b.y;
   CHECK(h.name() == "layer/mul");
   CHECK(h.node().inputs.size() == 3);
-  CHECK(h.node().control_inputs == std::vector<node_id>{before.id()});
+  CHECK(h.node().control_inputs == std::vector<node_id>{id_of(before)});
 }
 
 TEST_CASE("a named node is never absorbed") {

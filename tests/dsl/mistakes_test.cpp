@@ -107,9 +107,13 @@ TEST_CASE("expressions of two graphs do not mix, nor does a session run another 
   CHECK(failure([&] {
           auto y = f.row + far;
           (void)y;
-        }) == "invalid_argument: 'far' belongs to another graph than the other operands");
+        }) ==
+        "invalid_argument: 'far' belongs to another graph than the other operands; each thread has a default graph of "
+        "its own");
   pn::session sess;
-  CHECK(failure([&] { sess.run(far); }) == "invalid_argument: 'far' belongs to another graph than the session's");
+  CHECK(failure([&] { sess.run(far); }) ==
+        "invalid_argument: 'far' belongs to another graph than the session's; each thread has a default graph of its "
+        "own");
 }
 
 TEST_CASE("an expression whose graph is gone says so, wherever it is used") {

@@ -4,6 +4,7 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/ends.hpp"
 #include "support/own_graph.hpp"
 #include "support/tensor_text.hpp"
 
@@ -116,7 +117,7 @@ TEST_CASE("options hold for each part") {
                                                    .local = true});
   CHECK(f.names("local_variables") == "v/part_0 v/part_1");
   CHECK(f.names("variables") + f.names("trainable_variables") == "");
-  const pn::node& second = f.g[v.parts()[1].id()];
+  const pn::node& second = f.g[id_of(v.parts()[1])];
   CHECK(second.attrs.get<std::string>("shared_name") == "common/part_1");
   CHECK(second.attrs.get<std::string>("container") == "experiment");
 }

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 
 namespace {
 
@@ -32,7 +33,7 @@ TEST_CASE("place and at of a static cluster do as those without one") {
   static_assert(std::is_same_v<decltype(y), decltype(place<"/job:worker/task:2/cpu:0">(x + 1))>);
   CHECK(to_string(y.requested_device()) == "/job:worker/task:2/device:CPU:0");
   auto v = cluster::place<"/job:ps/task:1">(variable(1.f, {.name = "v"}));
-  CHECK(to_string(g[v.id()].requested) == "/job:ps/task:1");
+  CHECK(to_string(g[id_of(v)].requested) == "/job:ps/task:1");
   const device on{cluster::at<"/job:ps/task:0">()};
   CHECK(to_string(constant(1.f).requested_device()) == "/job:ps/task:0");
 }

@@ -8,6 +8,8 @@
 #include <fuzz/target.hpp>
 #include <fuzz/tensors.hpp>
 
+#include <support/ends.hpp>
+
 namespace fuzz { namespace {
 
 using namespace distributed;
@@ -100,7 +102,7 @@ std::vector<std::string> seeds() {
   graph.delta = delta_since(m.g);
   all.push_back(seed(kind_of_extend_graph, graph));
   prepare_step prepared;
-  prepared.signature = {{m.x.endpoint()}, {m.loss.endpoint()}, {m.train.id()}};
+  prepared.signature = {{end_of(m.x)}, {end_of(m.loss)}, {id_of(m.train)}};
   all.push_back(seed(kind_of_prepare_step, prepared));
   run_prepared run;
   run.feeds = values();

@@ -8,6 +8,7 @@
 #include <pinion/op/variable/spelling.hpp>
 
 #include "support/caught.hpp"
+#include "support/ends.hpp"
 #include "support/own_graph.hpp"
 
 namespace {
@@ -104,12 +105,12 @@ TEST_CASE("a variable is waited for without a read") {
 TEST_CASE("a read inside sees the effects, and outside is shared") {
   names n;
   const auto v = variable(1.0f, {.name = "v"});
-  CHECK(v.read().id() == v.read().id());
+  CHECK(id_of(v.read()) == id_of(v.read()));
   CHECK(v.read().name() == "v/read");
   auto up = assign_add(v, 1.0f);
   const control_dependencies after{up};
   const auto fresh = v.read();
-  CHECK(fresh.id() != v.read_id());
+  CHECK(id_of(fresh) != read_of(v));
   CHECK(waits_for(fresh) == "AssignAdd");
   CHECK(fresh.name() == "v/read_1");
 }
@@ -131,7 +132,8 @@ TEST_CASE("operations of another graph, and none at all, are refused") {
     return no_op("s");
   }();
   CHECK(failure([&] { const control_dependencies after{stranger}; }) ==
-        "invalid_argument: control_dependencies: node 's' belongs to another graph");
+        "invalid_argument: 's' belongs to another graph than the default one, in which control_dependencies open; each "
+        "thread has a default graph of its own");
   CHECK(failure([] { const control_dependencies after{operation{}}; }) ==
         "invalid_argument: control_dependencies: an operation that was never assigned");
   CHECK(waits_for(no_op()) == "");

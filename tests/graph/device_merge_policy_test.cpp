@@ -10,6 +10,7 @@
 #include <pinion/op/source/spelling.hpp>
 #include <pinion/op/variable/spelling.hpp>
 
+#include "support/ends.hpp"
 #include "support/spec_table.hpp"
 
 namespace pn = pinion;
@@ -50,7 +51,7 @@ static_assert(pn::placement_policy<writes_string> && pn::placement_policy<writes
 static_assert(!pn::placement_policy<answers_nothing>, "fn=>None cannot be written");
 
 pn::node_id make_node(pn::graph& g, const std::string& op) {
-  if (op == "NoOp") return pn::no_op().id();
+  if (op == "NoOp") return id_of(pn::no_op());
   pn::node n;
   n.op = n.base_name = op;
   n.scope = pn::scope_state::current().device;

@@ -12,6 +12,7 @@
 #include <pinion/graph.hpp>
 
 #include "support/caught.hpp"
+#include "support/ends.hpp"
 #include "support/own_graph.hpp"
 
 using namespace pinion;
@@ -72,12 +73,12 @@ TEST_CASE("a view shows the nodes that the graph had when it was made") {
   const auto later = no_op("later");
   CHECK(before.size() == 1);
   CHECK(before.find("x")->op() == "Placeholder");
-  CHECK(before.id_of("x") == f.x.id());
-  CHECK(before.type_of(f.x.endpoint()).shape == shape{4});
-  CHECK_FALSE(before.contains(later.id()));
+  CHECK(before.id_of("x") == id_of(f.x));
+  CHECK(before.type_of(end_of(f.x)).shape == shape{4});
+  CHECK_FALSE(before.contains(id_of(later)));
   CHECK_FALSE(before.find("later"));
   CHECK(before.id_of("later") == no_node);
-  CHECK(graph_view(f.g)[later.id()].name == "later");
+  CHECK(graph_view(f.g)[id_of(later)].name == "later");
 }
 
 TEST_CASE("making a view settles the nodes so far, and reading it settles no later one") {
@@ -86,12 +87,12 @@ TEST_CASE("making a view settles the nodes so far, and reading it settles no lat
   const device on(policy);
   const graph_view before(f.g);
   const auto sum = f.x + f.x;
-  CHECK(before[f.x.id()].name == "x");
+  CHECK(before[id_of(f.x)].name == "x");
   CHECK_FALSE(before.find("add"));
   CHECK(policy.asked == 0);
   const graph_view after(f.g);
   CHECK(policy.asked == 1);
-  CHECK(after[sum.id()].name == "add");
+  CHECK(after[id_of(sum)].name == "add");
 }
 
 TEST_CASE("a view throws the first fault of the policies that it has asked, once") {
@@ -102,7 +103,7 @@ TEST_CASE("a view throws the first fault of the policies that it has asked, once
   const error first = caught([&] { graph_view{f.g}; });
   CHECK(first.sentence() == "no room for add");
   CHECK(first.node() == "add");
-  CHECK(graph_view(f.g)[product.id()].name == "mul");
+  CHECK(graph_view(f.g)[id_of(product)].name == "mul");
 }
 
 TEST_CASE("a finished graph is read though it is const, and one with an unsettled node is not") {
@@ -113,13 +114,13 @@ TEST_CASE("a finished graph is read though it is const, and one with an unsettle
   CHECK(failure([&] { graph_view::of_settled(read); }) ==
         "internal: a graph is read as a finished one, and has nodes that are not settled");
   f.g.settle();
-  CHECK(graph_view::of_settled(read)[sum.id()].name == "add");
+  CHECK(graph_view::of_settled(read)[id_of(sum)].name == "add");
 }
 
 TEST_CASE("a node that a later one absorbs is gone from a view, too") {
   with_x f;
   auto sum = f.x + f.x;
-  const node_id absorbed = sum.id();
+  const node_id absorbed = id_of(sum);
   const graph_view before(f.g);
   CHECK(before.contains(absorbed));
   const auto product = std::move(sum) * f.x;

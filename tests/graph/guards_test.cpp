@@ -10,6 +10,7 @@
 #include <pinion/op/variable/spelling.hpp>
 
 #include "support/caught.hpp"
+#include "support/ends.hpp"
 
 namespace {
 
@@ -171,7 +172,7 @@ TEST_CASE("ops on a variable stand where it stands, whatever guards are open") {
   CHECK(request(v.initializer()) == "/job:ps/task:1");
   CHECK(to_string(v.read().requested_device()) == "/job:ps/task:1");
   CHECK(to_string(assign_add(v, 1.0f).requested_device()) == "/job:ps/task:1");
-  CHECK(g[v.initializer().id()].colocation == std::vector<std::string>{"v"});
+  CHECK(g[id_of(v.initializer())].colocation == std::vector<std::string>{"v"});
 }
 
 TEST_CASE("colocation hides guards outside it and replaces what those inside it ask for") {
@@ -231,7 +232,7 @@ TEST_CASE("a fresh read stands with its variable, not with what colocate_with na
   const colocate_with beside(near);
   const control_dependencies after(near);
   const auto read = v.read();
-  CHECK(read.id() != v.read_id());
+  CHECK(id_of(read) != read_of(v));
   CHECK(request(read) == "/device:CPU:0");
   CHECK(read.node().colocation == std::vector<std::string>{"v"});
   CHECK(assign_add(v, 1.0f).node().colocation == std::vector<std::string>{"v", "near"});
@@ -274,7 +275,9 @@ TEST_CASE("a scope is not opened around an operation of another graph, or of non
   }();
   const auto use = g.as_default();
   const error e = caught([&] { const colocate_with near(foreign); });
-  CHECK(e.sentence() == "colocate_with: node 'there' belongs to another graph");
+  CHECK(e.sentence() ==
+        "'there' belongs to another graph than the default one, in which colocate_with opens; each thread has a "
+        "default graph of its own");
   CHECK(e.node() == "there");
   CHECK(!e.location().empty());
   CHECK(!caught([&] { const control_dependencies after(foreign); }).location().empty());
@@ -286,7 +289,7 @@ TEST_CASE("containers replace each other and mark only what has state") {
   graph g;
   const auto use = g.as_default();
   const auto of = [](const variable_handle<float>& v) {
-    return v.owner()[v.id()].attrs.get_or<std::string>("container", "");
+    return v.owner()[id_of(v)].attrs.get_or<std::string>("container", "");
   };
   const container box("experiment");
   CHECK(of(variable(1.0f)) == "experiment");

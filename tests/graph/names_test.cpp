@@ -8,6 +8,7 @@
 #include <pinion/op/variable/spelling.hpp>
 
 #include "support/caught.hpp"
+#include "support/ends.hpp"
 
 namespace {
 
@@ -38,7 +39,7 @@ TEST_CASE("a node is found by its name") {
   const auto use = g.as_default();
   const auto a = constant(1.0f, "a");
   CHECK(g.find("a")->op() == "Const");
-  CHECK(g.id_of("a") == a.id());
+  CHECK(g.id_of("a") == id_of(a));
   CHECK(!g.find("b"));
   CHECK(!g.find("A"));
 }
@@ -120,7 +121,7 @@ TEST_CASE("an operation refers to its node") {
   const operation nothing;
   CHECK(nothing.empty());
   const auto a = no_op("a");
-  CHECK(a == operation(g, a.id()));
+  CHECK(a == operation(g, id_of(a)));
   CHECK(a.op() == "NoOp");
 }
 

@@ -8,6 +8,7 @@
 #include <random>
 
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 #include <support/temporary_file.hpp>
 
 namespace {
@@ -42,7 +43,9 @@ TEST_CASE("a matrix product takes two operations for each of m x k x n, a map it
   auto x = placeholder<float>({10, 20}, "x"), y = placeholder<float>({30, 20}, "y");
   auto z = matmul(x, y, {.transpose_b = true});
   auto e = exp(z);
-  const auto work = [&](const operation& o) { return library_ops().work(g[o.id()], work_context(g, g[o.id()], 1)); };
+  const auto work = [&](const operation& o) {
+    return library_ops().work(g[id_of(o)], work_context(g, g[id_of(o)], 1));
+  };
   CHECK(work(z) == 2 * 10 * 20 * 30);
   CHECK(work(e) >= 10 * 30);
   CHECK(work(reduce_sum(z)) == 300);
@@ -53,7 +56,7 @@ TEST_CASE("an unknown dimension counts as the model says") {
   const auto use = g.as_default();
   auto x = placeholder<float>({unknown, 20}, "x"), y = placeholder<float>({20, 5}, "y");
   auto z = matmul(x, y);
-  CHECK(library_ops().work(g[z.id()], work_context(g, g[z.id()], 64)) == 2 * 64 * 20 * 5);
+  CHECK(library_ops().work(g[id_of(z)], work_context(g, g[id_of(z)], 64)) == 2 * 64 * 20 * 5);
 }
 
 TEST_CASE("a node takes its launch and the longer of computing and moving bytes, or what was measured") {
@@ -62,7 +65,7 @@ TEST_CASE("a node takes its launch and the longer of computing and moving bytes,
   auto m = gpus(1);
   auto x = placeholder<float>({1000, 1000}, "x");
   auto z = matmul(x, x, {.name = "z"});
-  const placement_problem p{.graph = g, .nodes = {x.id(), z.id()}, .devices = m.devices()};
+  const placement_problem p{.graph = g, .nodes = {id_of(x), id_of(z)}, .devices = m.devices()};
   const placing work(p);
   CHECK(step_costs(p, work.groups(), m.costs()).seconds(1, 1) == Approx(1e-6 + 2e9 / 1e12));
   m.costs().measured.add("z", "GPU", .25);
@@ -113,7 +116,7 @@ TEST_CASE("a device runs one node at a time, and a value crosses once to each ot
   auto x = placeholder<float>({1000, 1000}, "x");
   auto a = matmul(x, x, {.name = "a"});
   auto b = matmul(a, x, {.name = "b"}), c = matmul(a, x, {.name = "c"});
-  const placement_problem p{.graph = g, .nodes = {x.id(), a.id(), b.id(), c.id()}, .devices = m.devices()};
+  const placement_problem p{.graph = g, .nodes = {id_of(x), id_of(a), id_of(b), id_of(c)}, .devices = m.devices()};
   const placing work(p);
   const step_costs costs(p, work.groups(), m.costs());
   const double one = costs.seconds(1, 1);
@@ -135,11 +138,11 @@ TEST_CASE("values that are received late take less memory at once") {
   const auto m = gpus(2);
   expr<float> end = placeholder<float>({1000, 1000}, "x");
   std::vector<std::int32_t> device{1};
-  std::vector<node_id> nodes{end.id()};
+  std::vector<node_id> nodes{id_of(end)};
   for (int i = 0; i < 12; ++i) {
     const auto w = placeholder<float>({1000, 1000}, "w");
     end = matmul(end, w);
-    nodes.insert(nodes.end(), {w.id(), end.id()});
+    nodes.insert(nodes.end(), {id_of(w), id_of(end)});
     device.insert(device.end(), {1, 2});
   }
   const placement_problem p{.graph = g, .nodes = nodes, .devices = m.devices()};

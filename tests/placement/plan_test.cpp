@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 
 #include "world.hpp"
 
@@ -189,7 +190,7 @@ TEST_CASE("the difference of two plans names what moved, what went and what came
   auto a = constant(1.f, "a");
   auto b = identity(a, "b"), c = identity(a, "c");
   const auto first = w.plan({b});
-  w.kept[b.id()] = localhost + "CPU:1";
+  w.kept[id_of(b)] = localhost + "CPU:1";
   const auto second = w.plan({b, c});
   const auto d = diff(first, second);
   REQUIRE(d.moved.size() == 1);

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 
 #include "world.hpp"
 
@@ -14,7 +15,7 @@ using namespace pinion;
 using Catch::Contains;
 
 std::string request(const operation& op) {
-  return to_string(default_graph()[op.id()].requested);
+  return to_string(default_graph()[id_of(op)].requested);
 }
 
 // ---- by the compiler

@@ -5,6 +5,8 @@
 
 #include "world.hpp"
 
+#include <support/ends.hpp>
+
 namespace {
 
 using namespace pinion;
@@ -19,12 +21,12 @@ struct placed_world : world {
 
   void place_by(const any_placer& placer, std::initializer_list<operation> fetches) {
     std::vector<node_id> targets;
-    for (const auto& f : fetches) targets.push_back(f.id());
+    for (const auto& f : fetches) targets.push_back(id_of(f));
     placed = placer({g, ancestors(g, {}, targets), devices, kept, home, soft});
   }
   std::size_t index(const operation& of) const {
     const auto& all = placed.nodes();
-    return static_cast<std::size_t>(std::find(all.begin(), all.end(), of.id()) - all.begin());
+    return static_cast<std::size_t>(std::find(all.begin(), all.end(), id_of(of)) - all.begin());
   }
   placement_reason reason(const operation& of) const { return placed.reason(index(of)); }
   std::string leader(const operation& of) { return g[reason(of).leader].name; }
@@ -94,7 +96,7 @@ TEST_CASE("who joins a node that an earlier run placed follows it, though it was
   auto a = constant<float>(unit, "a");
   const colocate_with near{a};
   auto b = constant<float>(unit, "b");
-  w.kept[b.id()] = localhost + "CPU:1";
+  w.kept[id_of(b)] = localhost + "CPU:1";
   w.place_by(simple_placer{}, {a, b});
   CHECK((w.reason(a).by == placement_reason::kept && w.leader(a) == "b"));
   const auto p = w.plan({a, b});
@@ -112,9 +114,9 @@ TEST_CASE("an unmet request is recorded with its cause and culprit") {
   w.place_by(simple_placer{}, {v.read(), a});
   REQUIRE(w.placed.unmet().size() == 3);
   const auto& [first, of_v] = w.placed.unmet()[0];
-  CHECK((first == v.id() && of_v.why == unmet_request::lacks_kernel && of_v.culprit == v.id() && of_v.device == 1));
-  CHECK(w.placed.unmet()[1].second.culprit == v.id());  // v/read may run there, v may not
-  CHECK((w.placed.unmet()[2].first == a.id() && w.placed.unmet()[2].second.why == unmet_request::no_device));
+  CHECK((first == id_of(v) && of_v.why == unmet_request::lacks_kernel && of_v.culprit == id_of(v) && of_v.device == 1));
+  CHECK(w.placed.unmet()[1].second.culprit == id_of(v));  // v/read may run there, v may not
+  CHECK((w.placed.unmet()[2].first == id_of(a) && w.placed.unmet()[2].second.why == unmet_request::no_device));
 }
 
 TEST_CASE("a plan can be made of a placement when the groups are long gone") {

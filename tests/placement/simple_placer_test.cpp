@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 
 #include "world.hpp"
 
@@ -289,7 +290,7 @@ TEST_CASE("members of a group that ask for different devices are refused, both n
   auto a = place<"/cpu:1">(constant<float>(unit, "a"));
   const colocate_with near{a};
   auto b = constant<float>(unit, "b");
-  w.g.pin(b.id(), parse_device("/cpu:0"), "here");
+  w.g.pin(id_of(b), parse_device("/cpu:0"), "here");
   const auto e = caught([&] { w.plan({a, b}); });
   CHECK(e.code() == errc::invalid_argument);
   CHECK(e.sentence() ==
@@ -305,7 +306,7 @@ TEST_CASE("soft placement drops a colocation that cannot be, and the plan says s
   auto a = place<"/job:ps">(constant<float>(unit, "a"));
   const colocate_with near{a};
   auto b = constant<float>(unit, "b");
-  w.g.pin(b.id(), parse_device("/job:worker"), "here");
+  w.g.pin(id_of(b), parse_device("/job:worker"), "here");
   const auto p = w.plan({a, b});
   CHECK(where(p) == "a /job:ps/replica:0/task:0/device:CPU:0, b /job:worker/replica:0/task:0/device:CPU:0");
   CHECK_THAT(p.find("b")->reason,
@@ -316,7 +317,7 @@ TEST_CASE("soft placement drops a colocation that cannot be, and the plan says s
 TEST_CASE("an op that works on a variable gives up its own request for the variable's, and the plan says so") {
   world w{"cpu:0", "cpu:1"};
   auto v = place<"/cpu:1">(variable(1.f, {.name = "v"}));
-  w.g.pin(v.initializer().id(), parse_device("/cpu:0"), "here");
+  w.g.pin(id_of(v.initializer()), parse_device("/cpu:0"), "here");
   const auto p = w.plan({v.initializer()});
   CHECK(p.device_of("v/Assign") == localhost + "CPU:1");
   CHECK(p.find("v/Assign")->reason ==
@@ -422,7 +423,7 @@ TEST_CASE("soft placement changes nothing that can be met") {
 TEST_CASE("a node that was placed before keeps its device") {
   world w{"cpu:0", "cpu:1"};
   auto x = placeholder<float>({1, 1}, "x");
-  w.kept[x.id()] = localhost + "CPU:1";
+  w.kept[id_of(x)] = localhost + "CPU:1";
   const auto p = w.plan({x});
   CHECK(where(p) == "x CPU:1");
   CHECK(p.find("x")->reason == "kept from an earlier run");
@@ -431,7 +432,7 @@ TEST_CASE("a node that was placed before keeps its device") {
 TEST_CASE("what joins the group of a placed node goes to it") {
   world w{"cpu:0", "cpu:1"};
   auto v = variable(1.f, {.name = "v"});
-  w.kept[v.id()] = localhost + "CPU:1";
+  w.kept[id_of(v)] = localhost + "CPU:1";
   CHECK(where(w.plan({v.read()})) == "v CPU:1, v/read CPU:1");
 }
 
@@ -503,13 +504,13 @@ TEST_CASE("many pairs that history put apart are united in one more pass") {
     auto v = variable(1, {.name = "v" + std::to_string(i)});  // int32: on the CPU
     const colocate_with near{v};
     auto c = constant<float>(unit, "c" + std::to_string(i));
-    w.kept[v.id()] = localhost + "CPU:0";
-    w.kept[c.id()] = localhost + "GPU:0";
+    w.kept[id_of(v)] = localhost + "CPU:0";
+    w.kept[id_of(c)] = localhost + "GPU:0";
     all.push_back(v);
     all.push_back(c);
   }
   std::vector<node_id> targets;
-  for (const auto& op : all) targets.push_back(op.id());
+  for (const auto& op : all) targets.push_back(id_of(op));
   const placement_problem problem{
       .graph = w.g, .nodes = ancestors(w.g, {}, targets), .devices = w.devices, .kept = w.kept};
   const placement placed = simple_placer{}(problem);
@@ -524,7 +525,7 @@ TEST_CASE("a request that its group does not share is noted on the node that mad
   auto a = place<"/gpu:0">(constant<float>(unit, "a"));
   const colocate_with near{a};
   auto b = constant<float>(unit, "b");
-  w.g.pin(b.id(), parse_device("/gpu:1"), "here");
+  w.g.pin(id_of(b), parse_device("/gpu:1"), "here");
   const auto p = w.plan({a, b});
   CHECK_THAT(p.find("b")->reason,
              Contains("its request /device:GPU:1 was loosened, since those that must stand with it ask for "
@@ -534,7 +535,7 @@ TEST_CASE("a request that its group does not share is noted on the node that mad
 TEST_CASE("an error blames who asked, not who must stand with it") {
   world w{"cpu:0"};
   auto v = variable(1.f, {.name = "v"});
-  w.g.pin(v.initializer().id(), parse_device("/gpu:9"), "here");
+  w.g.pin(id_of(v.initializer()), parse_device("/gpu:9"), "here");
   const auto e = caught([&] { w.plan({v.initializer()}); });
   CHECK(e.node() == "v/Assign");
   CHECK_THAT(e.sentence(), Catch::StartsWith("'v/Assign' cannot be placed on /device:GPU:9: no such device"));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <support/ends.hpp>
 #include <support/own_graph.hpp>
 
 struct world : own_graph {
@@ -26,7 +27,7 @@ struct world : own_graph {
   }
   pinion::plan plan(std::initializer_list<pinion::operation> fetches) {
     std::vector<pinion::node_id> targets;
-    for (const auto& f : fetches) targets.push_back(f.id());
+    for (const auto& f : fetches) targets.push_back(id_of(f));
     const pinion::placement_problem problem{g, ancestors(g, {}, targets), devices, kept, home, soft};
     return pinion::explain(problem, pinion::simple_placer{}(problem));
   }

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 #include <support/own_graph.hpp>
 #include <support/tensor_text.hpp>
 
@@ -150,7 +151,7 @@ TEST_CASE("a variable is updated behind those that hold its value, and read agai
   const operation update = assign_add(v, ones<float>({2}));
   const control_dependencies after{no_op()};
   auto later = v.read();  // by a node of its own, which nothing but the plan puts behind the update
-  prepared step(f.g, {{}, {held.endpoint(), later.endpoint()}, {update.id()}});
+  prepared step(f.g, {{}, {end_of(held), end_of(later)}, {id_of(update)}});
   const auto plan = step.plan(1e-5);
   CHECK(step.waits_for(*plan, "AssignAdd", "v/read"));
   CHECK(step.waits_for(*plan, "AssignAdd", "held"));
@@ -162,7 +163,7 @@ TEST_CASE("the most urgent item begins the longest way") {
   auto x = constant(tensor<float>({2}), "x");
   auto brief = identity(x, "short");
   auto way = identity(identity(identity(x, "long"), "middle"), "end");
-  prepared step(f.g, {{}, {brief.endpoint(), way.endpoint()}, {}});
+  prepared step(f.g, {{}, {end_of(brief), end_of(way)}, {}});
   const auto plan = step.plan(1e-5);
   const auto place = [&](const char* name) { return plan->place[static_cast<std::size_t>(step.item(name))]; };
   CHECK(place("long") < place("short"));
@@ -174,7 +175,7 @@ TEST_CASE("a plan tells the time of threads, and brief items save none") {
   auto x = constant(tensor<float>({2}), "x");
   auto a = tanh(x);
   auto b = exp(x);
-  prepared step(f.g, {{}, {}, {a.id(), b.id()}});
+  prepared step(f.g, {{}, {}, {id_of(a), id_of(b)}});
   REQUIRE(step.made->items.size() == 3);
   CHECK(step.plan(1e-3)->time_on(1) == Approx(3e-3));
   CHECK(step.plan(1e-3)->time_on(2) == Approx(2e-3));
@@ -199,7 +200,7 @@ std::vector<expr<float>> tangle(int n, const expr<float>& x) {
 TEST_CASE("a run in lanes yields what a run in order yields, whether items are brief or not") {
   own_graph f;
   const auto all = tangle(500, constant(tensor<float>::of({3, 1, 4, 1, 5}), "x"));
-  prepared step(f.g, {{}, {all[500].endpoint(), all[499].endpoint(), all[250].endpoint()}, {all[400].id()}});
+  prepared step(f.g, {{}, {end_of(all[500]), end_of(all[499]), end_of(all[250])}, {id_of(all[400])}});
   lanes_of once(step, 0);
   runtime::executor(*step.made, once.memory, step.services, once.state, nullptr).run_in_order();
   const std::vector<any_tensor> wanted = once.fetches;
@@ -218,7 +219,7 @@ TEST_CASE("a run in lanes that fails names the node, ends, and leaves its memory
   own_graph f;
   auto x = placeholder<float>({2}, "x");  // not fed
   const auto all = tangle(60, x);
-  prepared step(f.g, {{}, {all.back().endpoint()}, {}});
+  prepared step(f.g, {{}, {end_of(all.back())}, {}});
   lanes_of run(step, 1.0);
   run.run();
   REQUIRE(run.state.failed());
@@ -230,7 +231,7 @@ TEST_CASE("a run in lanes that fails names the node, ends, and leaves its memory
 TEST_CASE("a run in lanes past its deadline starts no kernel") {
   own_graph f;
   const auto all = tangle(60, constant(tensor<float>({2}), "x"));
-  prepared step(f.g, {{}, {all.back().endpoint()}, {}});
+  prepared step(f.g, {{}, {end_of(all.back())}, {}});
   lanes_of run(step, 1.0);
   run.state.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
   run.run();

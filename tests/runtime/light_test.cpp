@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <support/ends.hpp>
 #include <support/own_graph.hpp>
 
 namespace {
@@ -35,10 +36,10 @@ bool is_light(graph& g, const runtime::step_signature& s) {
   return step.light;
 }
 bool is_light(graph& g, const operation& target) {
-  return is_light(g, {{}, {}, {target.id()}});
+  return is_light(g, {{}, {}, {id_of(target)}});
 }
 bool is_light(graph& g, const any_expr& fetch, std::vector<output> feeds = {}) {
-  return is_light(g, {std::move(feeds), {fetch.endpoint()}, {}});
+  return is_light(g, {std::move(feeds), {end_of(fetch)}, {}});
 }
 
 // Numbers along one of the axes of a space.
@@ -56,8 +57,8 @@ TEST_CASE("steps of nothing, of small variables and of small feeds are light") {
   CHECK(is_light(f.g, no_op()));
   CHECK(is_light(f.g, v.read()));
   CHECK(is_light(f.g, operation(assign_add(n, 1))));
-  CHECK(is_light(f.g, any_expr(assign(v, x)), {x.endpoint()}));
-  CHECK(is_light(f.g, x * 2.f + 1.f, {x.endpoint()}));
+  CHECK(is_light(f.g, any_expr(assign(v, x)), {end_of(x)}));
+  CHECK(is_light(f.g, x * 2.f + 1.f, {end_of(x)}));
 }
 
 TEST_CASE("a step that hands on what is there is light, whatever its size") {
@@ -65,31 +66,31 @@ TEST_CASE("a step that hands on what is there is light, whatever its size") {
   auto large = placeholder<float>({100'000}, "large"), any = placeholder<float>({unknown}, "any");
   auto v = variable(zeros<float>({100'000}), {.name = "v"});
   CHECK(is_light(f.g, v.read()));
-  CHECK(is_light(f.g, reshape(identity(large), {100, 1000}), {large.endpoint()}));
-  CHECK(is_light(f.g, identity(any), {any.endpoint()}));
-  CHECK_FALSE(is_light(f.g, identity(large) + 1.f, {large.endpoint()}));
+  CHECK(is_light(f.g, reshape(identity(large), {100, 1000}), {end_of(large)}));
+  CHECK(is_light(f.g, identity(any), {end_of(any)}));
+  CHECK_FALSE(is_light(f.g, identity(large) + 1.f, {end_of(large)}));
   CHECK_FALSE(is_light(f.g, v.read() + 1.f));
-  CHECK_FALSE(is_light(f.g, any_expr(assign(v, large)), {large.endpoint()}));
+  CHECK_FALSE(is_light(f.g, any_expr(assign(v, large)), {end_of(large)}));
 }
 
 TEST_CASE("a step of texts is not light, since they have any length") {
   own_graph f;
   auto word = placeholder<std::string>({}, "word");
-  CHECK_FALSE(is_light(f.g, identity(word), {word.endpoint()}));
+  CHECK_FALSE(is_light(f.g, identity(word), {end_of(word)}));
 }
 
 TEST_CASE("a step of values of which the sizes are not known, or which are large, is not light") {
   own_graph f;
   auto any = placeholder<float>({unknown}, "any"), large = placeholder<float>({100'000}, "large");
-  CHECK_FALSE(is_light(f.g, reduce_sum(any), {any.endpoint()}));
-  CHECK_FALSE(is_light(f.g, reduce_sum(large), {large.endpoint()}));
-  CHECK_FALSE(is_light(f.g, gather(large, constant<int>({1})), {large.endpoint()}));
+  CHECK_FALSE(is_light(f.g, reduce_sum(any), {end_of(any)}));
+  CHECK_FALSE(is_light(f.g, reduce_sum(large), {end_of(large)}));
+  CHECK_FALSE(is_light(f.g, gather(large, constant<int>({1})), {end_of(large)}));
 }
 
 TEST_CASE("a step that yields a number of very many, which are in no memory, is not light") {
   own_graph f;
   auto a = along(0, 64), b = along(1, 64), c = along(2, 64);
-  const std::vector<output> fed{a.endpoint(), b.endpoint(), c.endpoint()};
+  const std::vector<output> fed{end_of(a), end_of(b), end_of(c)};
   CHECK(is_light(f.g, reduce_sum(a), fed));
   CHECK_FALSE(is_light(f.g, reduce_sum(a * b * c), fed));
 }
@@ -97,14 +98,14 @@ TEST_CASE("a step that yields a number of very many, which are in no memory, is 
 TEST_CASE("a step with wide windows is not light, however few they are") {
   own_graph f;
   auto image = placeholder<float>({1, 31, 31, 1}, "image");
-  CHECK(is_light(f.g, max_pool(image), {image.endpoint()}));
-  CHECK_FALSE(is_light(f.g, max_pool(image, {.window = {16, 16}, .strides = {1, 1}}), {image.endpoint()}));
+  CHECK(is_light(f.g, max_pool(image), {end_of(image)}));
+  CHECK_FALSE(is_light(f.g, max_pool(image, {.window = {16, 16}, .strides = {1, 1}}), {end_of(image)}));
 }
 
 // ---- the operations that a node takes
 
 double operations(const any_expr& e) {
-  return operations_of(e.owner(), e.owner()[e.id()]);
+  return operations_of(e.owner(), e.owner()[id_of(e)]);
 }
 
 TEST_CASE("a pooling takes an operation for each element of each window that lies in the image") {

@@ -9,6 +9,7 @@
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/step/prune.hpp>
 
+#include "support/ends.hpp"
 #include "support/own_graph.hpp"
 
 namespace {
@@ -34,8 +35,8 @@ TEST_CASE("nodes that differ in the number alone by which they multiply are told
   own_graph f;
   auto x = placeholder<float>({}, "x");
   std::vector<node_id> all;
-  for (int i = 0; i < many; ++i) all.push_back((x * static_cast<float>(i + 2)).id());
-  CHECK(made_ready(f.g, targets(all, {x.endpoint()})) == many + 1);
+  for (int i = 0; i < many; ++i) all.push_back(id_of(x * static_cast<float>(i + 2)));
+  CHECK(made_ready(f.g, targets(all, {end_of(x)})) == many + 1);
 }
 
 TEST_CASE("nodes that differ in a text, a flag or their last elements alone are told apart at once") {
@@ -44,8 +45,8 @@ TEST_CASE("nodes that differ in a text, a flag or their last elements alone are 
   for (int i = 0; i < many / 10; ++i) {
     tensor<float> long_one({1000});
     long_one.data()[999] = static_cast<float>(i + 1);
-    all.push_back(constant(long_one).id());
-    all.push_back(constant(std::string(300, 'a') + std::to_string(i)).id());
+    all.push_back(id_of(constant(long_one)));
+    all.push_back(id_of(constant(std::string(300, 'a') + std::to_string(i))));
   }
   CHECK(made_ready(f.g, targets(all)) == static_cast<node_id>(all.size()));
 }
@@ -54,8 +55,8 @@ TEST_CASE("nodes that are the same, however many, become one at once") {
   own_graph f;
   auto x = placeholder<float>({}, "x");
   std::vector<output> fetches;
-  for (int i = 0; i < many; ++i) fetches.push_back((x * 2.f).endpoint());
-  CHECK(made_ready(f.g, {{x.endpoint()}, fetches, {}}) == 2);
+  for (int i = 0; i < many; ++i) fetches.push_back(end_of(x * 2.f));
+  CHECK(made_ready(f.g, {{end_of(x)}, fetches, {}}) == 2);
 }
 
 TEST_CASE("a step with as many feeds as nodes is made ready at once") {
@@ -64,8 +65,8 @@ TEST_CASE("a step with as many feeds as nodes is made ready at once") {
   std::vector<node_id> all;
   for (int i = 0; i < many / 2; ++i) {
     auto x = placeholder<float>({});
-    feeds.push_back(x.endpoint());
-    all.push_back(identity(x).id());
+    feeds.push_back(end_of(x));
+    all.push_back(id_of(identity(x)));
   }
   CHECK(made_ready(f.g, targets(all, feeds)) == many);
 }
@@ -74,7 +75,7 @@ TEST_CASE("a chain of constants is folded at once, and each of its nodes tells w
   own_graph f;
   expr<float> y = constant(1.f);
   for (int i = 0; i < many; ++i) y = y * 1.5f;
-  const rt::step_signature s{{}, {y.endpoint()}, {}};
+  const rt::step_signature s{{}, {end_of(y)}, {}};
   CHECK(made_ready(f.g, s) == 1);
 }
 
@@ -83,9 +84,9 @@ TEST_CASE("a map whose shape many take and whose elements many reduce is made re
   auto x = placeholder<float>({4}, "x");
   auto y = exp(x);
   std::vector<node_id> all;
-  for (int i = 0; i < many / 4; ++i) all.push_back(reduce_sum(y).id());
-  for (int i = 0; i < many / 4; ++i) all.push_back(reduce_max(y, {.keep_dims = i % 2 == 0}).id());
-  CHECK(made_ready(f.g, targets(all, {x.endpoint()})) <= 5);
+  for (int i = 0; i < many / 4; ++i) all.push_back(id_of(reduce_sum(y)));
+  for (int i = 0; i < many / 4; ++i) all.push_back(id_of(reduce_max(y, {.keep_dims = i % 2 == 0})));
+  CHECK(made_ready(f.g, targets(all, {end_of(x)})) <= 5);
 }
 
 }  // namespace

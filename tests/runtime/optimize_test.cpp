@@ -10,6 +10,7 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/ends.hpp"
 #include "support/own_graph.hpp"
 #include "support/tensor_text.hpp"
 
@@ -36,7 +37,7 @@ struct fresh_graph : own_graph {
   }
   template <class... F>
   rt::draft draft_of(std::vector<pn::output> feeds, const F&... fetches) {
-    const rt::step_signature s{std::move(feeds), {pn::any_expr(fetches).endpoint()...}, {}};
+    const rt::step_signature s{std::move(feeds), {end_of(pn::any_expr(fetches))...}, {}};
     placed_ = pn::simple_placer{}(
         {.graph = g,
          .nodes = pn::ancestors(g, s.fetches, s.targets, s.feeds),
@@ -143,7 +144,7 @@ TEST_CASE("a constant that is fed is not folded") {
   fresh_graph f;
   auto a = pn::constant(1.0f, "a");
   auto y = pn::exp(a);
-  auto d = f.draft_of({a.endpoint()}, y);
+  auto d = f.draft_of({end_of(a)}, y);
   CHECK(rt::fold_constants(d, 1 << 20) == 0);
   pn::session sess;
   CHECK(float(sess.run({{a, 0.0f}}, y)) == 1);

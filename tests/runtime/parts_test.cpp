@@ -15,6 +15,7 @@
 #include <set>
 
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 #include <support/own_graph.hpp>
 #include <support/tensor_text.hpp>
 
@@ -40,19 +41,19 @@ TEST_CASE("a step needs the ancestors of its fetches and targets, by data and by
   const control_dependencies after{before};
   auto c = constant(1.f, "c");
   auto d = no_op("d");
-  CHECK(pruned(f.g, {{}, {b.endpoint()}, {}}) == "a b ");
-  CHECK(pruned(f.g, {{}, {c.endpoint()}, {}}) == "before c ");
-  CHECK(pruned(f.g, {{}, {b.endpoint()}, {d.id()}}) == "a b before d ");
+  CHECK(pruned(f.g, {{}, {end_of(b)}, {}}) == "a b ");
+  CHECK(pruned(f.g, {{}, {end_of(c)}, {}}) == "before c ");
+  CHECK(pruned(f.g, {{}, {end_of(b)}, {id_of(d)}}) == "a b before d ");
 }
 
 TEST_CASE("a feed cuts off what made it, unless something else needs that") {
   own_graph f;
   auto a = constant(1.f, "a");
   auto b = identity(a, "b"), c = identity(b, "c"), d = identity(a, "d");
-  CHECK(pruned(f.g, {{b.endpoint()}, {c.endpoint()}, {}}) == "c ");
-  CHECK(pruned(f.g, {{b.endpoint()}, {c.endpoint(), d.endpoint()}, {}}) == "a c d ");
-  CHECK(pruned(f.g, {{b.endpoint()}, {b.endpoint()}, {}}) == "");
-  CHECK(pruned(f.g, {{b.endpoint()}, {b.endpoint()}, {b.id()}}) == "a b ");
+  CHECK(pruned(f.g, {{end_of(b)}, {end_of(c)}, {}}) == "c ");
+  CHECK(pruned(f.g, {{end_of(b)}, {end_of(c), end_of(d)}, {}}) == "a c d ");
+  CHECK(pruned(f.g, {{end_of(b)}, {end_of(b)}, {}}) == "");
+  CHECK(pruned(f.g, {{end_of(b)}, {end_of(b)}, {id_of(b)}}) == "a b ");
 }
 
 // ---- cutting by device
@@ -99,7 +100,7 @@ TEST_CASE("a value crosses once to each device, and a control edge as a value wi
     d = no_op("d");
     e = no_op("e");
   }
-  const runtime::step_signature s{{x.endpoint()}, {c.endpoint()}, {d.id(), e.id()}};
+  const runtime::step_signature s{{end_of(x)}, {end_of(c)}, {id_of(d), id_of(e)}};
   CHECK(text(f.g, cut(f.g, s)) ==
         "device 0\n"
         "  0 feed x\n"
@@ -129,7 +130,7 @@ TEST_CASE("one transfer tells of all that a node waits for on another device, an
     both = group({a, b}, "both"), again = group({a, b}, "again"), first = group({a}, "first");
     other = group({b, c}, "other");
   }
-  CHECK(text(f.g, cut(f.g, {{}, {}, {both.id(), again.id(), first.id(), other.id()}})) ==
+  CHECK(text(f.g, cut(f.g, {{}, {}, {id_of(both), id_of(again), id_of(first), id_of(other)}})) ==
         "device 0\n"
         "  0 receive all before both:done\n"
         "  1 compute both after 0\n"
@@ -158,7 +159,7 @@ TEST_CASE("a host sends a value before it goes on to what the value does not nee
   }
   const device on{"/cpu:0"};
   auto c = identity(b, "c"), d = identity(a, "d");
-  CHECK(text(f.g, cut(f.g, {{}, {c.endpoint(), d.endpoint()}, {}})) ==
+  CHECK(text(f.g, cut(f.g, {{}, {end_of(c), end_of(d)}, {}})) ==
         "device 0\n"
         "  0 receive b:0\n"
         "  1 compute c <0:0\n"
@@ -179,7 +180,7 @@ TEST_CASE("the two ends of a transfer have one key, which names value, source an
   auto x = placeholder<float>({}, "x");
   const device on{"/cpu:1"};
   auto y = identity(x, "y");
-  const auto parts = cut(f.g, {{x.endpoint()}, {y.endpoint()}, {}});
+  const auto parts = cut(f.g, {{end_of(x)}, {end_of(y)}, {}});
   const std::string task = "/job:localhost/replica:0/task:0/device:";
   CHECK(parts.at(0).items.at(1).key == "x:0;" + task + "CPU:0;" + task + "CPU:1");
   CHECK(parts.at(1).items.at(0).key == parts.at(0).items.at(1).key);
@@ -200,7 +201,7 @@ TEST_CASE("a value that crosses lists what it waits for, or a node that comes be
   for (const std::size_t count : {std::size_t{3}, part_item::most_waits, part_item::most_waits + 1, many}) {
     const device on{"/cpu:1"};
     const control_dependencies after{behind[count - 1]};
-    const runtime::step_signature s{{}, {}, {no_op().id()}};
+    const runtime::step_signature s{{}, {}, {id_of(no_op())}};
     const auto parts = cut(f.g, s);
     const auto& waits = parts.at(1).items.at(0).waits;
     CHECK(waits.size() <= part_item::most_waits);
@@ -209,7 +210,7 @@ TEST_CASE("a value that crosses lists what it waits for, or a node that comes be
     for (const node_id stand_in : waits)
       for (const node_id before : runtime::prune(f.g, {{}, {}, {stand_in}})) covered.insert(before);
     CHECK(std::all_of(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count),
-                      [&](const operation& w) { return covered.contains(w.id()); }));
+                      [&](const operation& w) { return covered.contains(id_of(w)); }));
   }
 }
 
@@ -218,9 +219,9 @@ TEST_CASE("a step on one device crosses nothing; a fed fetch computes nothing") 
   const device on{"/cpu:0"};
   auto x = placeholder<float>({}, "x");
   auto y = identity(x, "y");
-  CHECK(text(f.g, cut(f.g, {{x.endpoint()}, {y.endpoint(), y.endpoint()}, {}})) ==
+  CHECK(text(f.g, cut(f.g, {{end_of(x)}, {end_of(y), end_of(y)}, {}})) ==
         "device 0\n  0 feed x\n  1 compute y <0:0\n  2 fetch y <1:0\n  3 fetch y <1:0\n");
-  CHECK(text(f.g, cut(f.g, {{x.endpoint()}, {x.endpoint()}, {}})) == "device 0\n  0 feed x\n  1 fetch x <0:0\n");
+  CHECK(text(f.g, cut(f.g, {{end_of(x)}, {end_of(x)}, {}})) == "device 0\n  0 feed x\n  1 fetch x <0:0\n");
 }
 
 TEST_CASE("a fed value is sent from where feeds live, though its producer runs elsewhere") {
@@ -228,7 +229,7 @@ TEST_CASE("a fed value is sent from where feeds live, though its producer runs e
   auto x = placeholder<float>({}, "x");
   const device on{"/cpu:1"};
   auto y = identity(x, "y"), z = identity(y, "z");
-  CHECK(text(f.g, cut(f.g, {{x.endpoint(), y.endpoint()}, {z.endpoint()}, {y.id()}})) ==
+  CHECK(text(f.g, cut(f.g, {{end_of(x), end_of(y)}, {end_of(z)}, {id_of(y)}})) ==
         "device 0\n"
         "  0 feed x\n"
         "  1 send x:0 <0:0\n"
@@ -317,7 +318,7 @@ struct by_hand {
   int add(part_item::kind_t kind, std::vector<std::pair<int, int>> inputs = {}, std::string key = {}) {
     part_item item;
     item.kind = kind;
-    item.node = x.id();
+    item.node = id_of(x);
     item.inputs = std::move(inputs);
     item.key = std::move(key);
     item.outputs = kind == part_item::send || kind == part_item::fetch ? 0 : 1;
@@ -350,7 +351,7 @@ TEST_CASE("a value that comes to a thread in a hurry has it run brief items, and
     auto floats = placeholder<float>({elements}, "floats");
     run.x = cast<int>(floats);
     const int value = run.add(part_item::receive, {}, "k");
-    run.part.items[0].node = floats.id();
+    run.part.items[0].node = id_of(floats);
     run.add(part_item::fetch, {{run.add(part_item::compute, {{value, 0}}), 0}});
     run.start();
     const auto left = hurried::run([&] { run.meet.send("k", {tensor<float>({elements}).untyped()}); });

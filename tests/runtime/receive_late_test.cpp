@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <support/ends.hpp>
 #include <support/own_graph.hpp>
 
 namespace {
@@ -37,8 +38,8 @@ struct layers : own_graph {
       end = matmul(end, weights[static_cast<std::size_t>(i)], {.name = "m" + std::to_string(i)});
   }
   std::vector<output> fed() const {
-    std::vector<output> all{x.endpoint()};
-    for (const auto& w : weights) all.push_back(w.endpoint());
+    std::vector<output> all{end_of(x)};
+    for (const auto& w : weights) all.push_back(end_of(w));
     return all;
   }
 };
@@ -79,7 +80,7 @@ TEST_CASE("a value waits for the readers of those before it that are too many be
 
 TEST_CASE("receives beyond so many bytes wait for the first readers of others") {
   layers f(5);
-  const runtime::step_signature s{f.fed(), {f.end.endpoint()}, {}};
+  const runtime::step_signature s{f.fed(), {end_of(f.end)}, {}};
   CHECK(late(f.g, s, 2 * one) == "w1 after m0, w2 after m0, w3 after m1, w4 after m2");
   CHECK(late(f.g, s, 4 * one) == "w3 after m0, w4 after m0");
   CHECK(late(f.g, s, 6 * one) == "");
@@ -98,10 +99,9 @@ TEST_CASE("nobody waits for a reader that may itself wait for another step, unle
   const auto first = matmul(queue.dequeue(), a, {.name = "first"});  // waits for who enqueues "other"
   const auto other = matmul(b, b, {.name = "other"});
   const auto last = matmul(first, c, {.name = "last"});
-  const runtime::step_signature s{
-      {a.endpoint(), b.endpoint(), c.endpoint()}, {last.endpoint()}, {queue.enqueue(other).id()}};
+  const runtime::step_signature s{{end_of(a), end_of(b), end_of(c)}, {end_of(last)}, {id_of(queue.enqueue(other))}};
   CHECK(late(g.g, s, 1) == "c after other");
-  const runtime::step_signature alone{{a.endpoint(), c.endpoint()}, {last.endpoint()}, {}};
+  const runtime::step_signature alone{{end_of(a), end_of(c)}, {end_of(last)}, {}};
   CHECK(late(g.g, alone, 1) == "c after first");
 }
 

@@ -10,6 +10,7 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/ends.hpp"
 #include "support/file_limit.hpp"
 #include "support/own_graph.hpp"
 #include "support/temporary_folder.hpp"
@@ -193,7 +194,7 @@ TEST_CASE("of a checkpoint that finds no room nothing stays, be it for its first
     CHECK(refusal([&] { saver.save(sess, dir.path("model"), 2000); }, errc::resource_exhausted, "cannot write ") == "");
     CHECK(dir.files() == before);
   }
-  tr::saver of_step{{.variables = {pn::operation(m.g, m.step.id())}, .max_to_keep = 100}};
+  tr::saver of_step{{.variables = {pn::operation(m.g, id_of(m.step))}, .max_to_keep = 100}};
   of_step.recover_last_checkpoints(dir.path());
   {
     const file_limit full(1500);  // enough for a number, not for a list of 41 names

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 #include <support/own_session.hpp>
 #include <support/tensor_text.hpp>
 
@@ -108,8 +109,8 @@ TEST_CASE_METHOD(fixture, "losses and what regularizers yield add up to the tota
   auto w = variable(tensor<float>::of({3, -4}), {.name = "w"});
   const auto loss = tr::mean_squared_error(constant<float>({1, -4}), w);
   const auto penalty = tr::l2_regularizer{.5}(w);
-  CHECK(g.collection("losses") == std::vector{loss.id()});
-  CHECK(g.collection("regularization_losses") == std::vector{penalty.id()});
+  CHECK(g.collection("losses") == std::vector{id_of(loss)});
+  CHECK(g.collection("regularization_losses") == std::vector{id_of(penalty)});
   const auto total = tr::get_total_loss(), bare = tr::get_total_loss(false);
   const auto train = tr::gradient_descent{{.learning_rate = 1}}.minimize(total);
   sess.run(global_variables_initializer());

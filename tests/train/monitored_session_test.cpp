@@ -6,6 +6,7 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/ends.hpp"
 #include "support/own_graph.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -295,12 +296,12 @@ TEST_CASE("what takes a session takes a monitored one") {
 TEST_CASE("a scaffold takes the operations of its collections") {
   model m;
   pn::default_graph().add_to_collection("init_op",
-                                        pn::group(m.step.initializer(), pn::operation(pn::assign(m.w, 4.0f))).id());
+                                        id_of(pn::group(m.step.initializer(), pn::operation(pn::assign(m.w, 4.0f)))));
   {
     tr::monitored_training_session sess{{}};
     CHECK(float(sess.run(m.w)) == 4);
   }
-  pn::default_graph().add_to_collection("init_op", m.w.initializer().id());
+  pn::default_graph().add_to_collection("init_op", id_of(m.w.initializer()));
   CHECK(refusal([&] { tr::monitored_training_session sess{{}}; }, errc::invalid_argument,
                 "the collection 'init_op' has 2") == "");
 }

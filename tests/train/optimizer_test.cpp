@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 #include <support/own_graph.hpp>
 #include <support/tensor_text.hpp>
 
@@ -88,16 +89,16 @@ TEST_CASE("there is one global step in a graph, int64 and not trained") {
   linear m;
   auto step = tr::get_or_create_global_step(), again = tr::get_or_create_global_step();
   CHECK(step.name() == "global_step");
-  CHECK(again.id() == step.id());
+  CHECK(id_of(again) == id_of(step));
   CHECK(operation(again.initializer()) == step.initializer());
-  CHECK(m.g.collection("trainable_variables") == std::vector<node_id>{m.w.id()});
+  CHECK(m.g.collection("trainable_variables") == std::vector<node_id>{id_of(m.w)});
 }
 
 TEST_CASE("the step is counted once the variables are updated") {
   linear m;
   auto step = tr::get_or_create_global_step();
   auto train = tr::gradient_descent{{}}.minimize(m.loss, {.global_step = step});
-  const auto& n = m.g[train.id()];
+  const auto& n = m.g[id_of(train)];
   CHECK(n.op == "AssignAdd");
   const auto& amount = m.g[n.inputs.at(1).node];  // made inside the scope: it waits, and the count for it
   REQUIRE(amount.control_inputs.size() == 1);
@@ -111,7 +112,7 @@ TEST_CASE("what leads from the updates to the count stands with the global step"
   auto step = tr::get_or_create_global_step();
   const device elsewhere{"/job:worker/task:3"};
   auto train = tr::gradient_descent{{}}.minimize(m.loss, {.global_step = step});
-  const auto& amount = m.g[m.g[train.id()].inputs.at(1).node];
+  const auto& amount = m.g[m.g[id_of(train)].inputs.at(1).node];
   const auto& updates = m.g[amount.control_inputs.at(0)];
   for (const node& n : {amount, updates}) CHECK(n.colocation == std::vector<std::string>{"global_step"});
 }

@@ -9,6 +9,7 @@
 
 #include <pinion/train.hpp>
 
+#include <support/ends.hpp>
 #include <support/own_graph.hpp>
 
 namespace pinion_tests {
@@ -40,8 +41,8 @@ auto minimizer(typename Optimizer::options o) {
     with.learning_rate = rate;
     const Optimizer optimizer{with};
     if (loss.dtype() == dtype::float64)
-      return optimizer.minimize(expr<double>(loss.owner(), loss.endpoint()), {.global_step = step});
-    return optimizer.minimize(expr<float>(loss.owner(), loss.endpoint()), {.global_step = step});
+      return optimizer.minimize(expr<double>(loss.owner(), end_of(loss)), {.global_step = step});
+    return optimizer.minimize(expr<float>(loss.owner(), end_of(loss)), {.global_step = step});
   };
 }
 

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 #include <support/own_session.hpp>
 #include <support/tensor_text.hpp>
 
@@ -145,7 +146,7 @@ TEST_CASE("gradients that are empty are passed over") {
   auto v = variable(1.f, {.name = "v"});
   const tr::gradient_descent o{{.learning_rate = .25}};
   auto gradients = o.compute_gradients(m.loss);
-  gradients.push_back({{}, v.id()});
+  gradients.push_back({{}, id_of(v)});
   const auto train = o.apply_gradients(gradients);
   session sess;
   sess.run(global_variables_initializer());
@@ -153,7 +154,7 @@ TEST_CASE("gradients that are empty are passed over") {
   CHECK(sess.run(m.w) == tensor<float>::of({.5, 1}));
   CHECK(float(sess.run(v)) == 1);
   CHECK(failure([&] {
-          o.apply_gradients({{{}, v.id()}});
+          o.apply_gradients({{{}, id_of(v)}});
         }) == "invalid_argument: apply_gradients was given no gradients");
 }
 
@@ -163,10 +164,10 @@ TEST_CASE("what cannot be trained is refused, and named") {
   auto open = variable(placeholder<float>({unknown}, "x"), {.name = "open"});
   const auto gradient = tr::gradient_descent{{}}.compute_gradients(m.loss)[0].gradient;
   CHECK(failure([&] {
-          tr::gradient_descent{{}}.apply_gradients({{gradient, whole.id()}});
+          tr::gradient_descent{{}}.apply_gradients({{gradient, id_of(whole)}});
         }) == "invalid_argument: variable 'whole' is int32; only floating-point variables are trained");
   CHECK(failure([&] {
-          tr::gradient_descent{{}}.apply_gradients({{gradient, m.loss.id()}});
+          tr::gradient_descent{{}}.apply_gradients({{gradient, id_of(m.loss)}});
         }) == "invalid_argument: apply_gradients: a gradient is given for what is no variable of the default graph");
   const auto e = caught([&] { tr::momentum{{}}.minimize(reduce_sum(square(open))); });
   CHECK(e.sentence() == "variable 'open' has the shape [?]; an optimizer needs a known one for its slots");
@@ -189,9 +190,11 @@ TEST_CASE("a rate that is no scalar, or of another graph, is refused") {
   CHECK_NOTHROW(sess.run({{rate, .5f}}, train));
   one_weight other;
   CHECK(failure([&] { tr::gradient_descent{{.learning_rate = rate}}.minimize(other.loss); }) ==
-        "invalid_argument: the learning rate 'rate' belongs to another graph than the variables");
-  CHECK(failure([&] { tr::adam{{.learning_rate = rate}}.minimize(other.loss); }) ==
-        "invalid_argument: 'rate' belongs to another graph than 'Adam/rate'");
+        "invalid_argument: 'rate' belongs to another graph than the variables whose learning rate it is; each thread "
+        "has a default graph of its own");
+  CHECK(
+      failure([&] { tr::adam{{.learning_rate = rate}}.minimize(other.loss); }) ==
+      "invalid_argument: 'rate' belongs to another graph than 'Adam/rate'; each thread has a default graph of its own");
 }
 
 TEST_CASE("numbers that an optimizer cannot use are refused") {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
+#include <support/ends.hpp>
 #include <support/own_graph.hpp>
 #include <support/temporary_folder.hpp>
 #include <support/wire_message.hpp>
@@ -48,12 +49,13 @@ TEST_CASE("a summary joins the collection of summaries, or those that are named"
   auto x = constant(1.f);
   const auto a = tr::summary::scalar("a", x), b = tr::summary::scalar("b", x, {.collections = {"mine", "yours"}});
   const auto c = tr::summary::text("c", constant(std::string("t")), {.collections = {}});
-  CHECK(f.g.collection("summaries") == std::vector<node_id>{a.id()});
-  CHECK(f.g.collection("mine") == std::vector<node_id>{b.id()});
-  CHECK(f.g.collection("yours") == std::vector<node_id>{b.id()});
-  CHECK(tr::summary::merge_all().node().inputs == std::vector<output>{{a.id(), 0}});
-  CHECK(tr::summary::merge_all("mine").node().inputs == std::vector<output>{{b.id(), 0}});
-  CHECK(tr::summary::merge({a, c, b}).node().inputs == std::vector<output>{{a.id(), 0}, {c.id(), 0}, {b.id(), 0}});
+  CHECK(f.g.collection("summaries") == std::vector<node_id>{id_of(a)});
+  CHECK(f.g.collection("mine") == std::vector<node_id>{id_of(b)});
+  CHECK(f.g.collection("yours") == std::vector<node_id>{id_of(b)});
+  CHECK(tr::summary::merge_all().node().inputs == std::vector<output>{{id_of(a), 0}});
+  CHECK(tr::summary::merge_all("mine").node().inputs == std::vector<output>{{id_of(b), 0}});
+  CHECK(tr::summary::merge({a, c, b}).node().inputs ==
+        std::vector<output>{{id_of(a), 0}, {id_of(c), 0}, {id_of(b), 0}});
 }
 
 TEST_CASE("nothing to merge is an error that says what would make it") {

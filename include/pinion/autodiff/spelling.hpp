@@ -20,11 +20,12 @@ namespace dsl {
 template <graph_operand X>
 output differentiable_end(const X& x) {
   static_assert(!partitioned<X>, "gradients are taken by each of the parts() of a partitioned variable");
-  if (graph_in_use(x.owner()) != &x.owner()) return endpoint_of(x).endpoint();  // in a body: the argument
+  graph& g = *graph_in_use(x.owner());
+  if (&g != &x.owner()) return endpoint_of(x).endpoint(g);  // in a body: the argument
   if constexpr (variable_like<X>)
-    return x.reference();
+    return x.reference(g);
   else
-    return x.endpoint();
+    return x.endpoint(g);
 }
 }  // namespace dsl
 
@@ -49,15 +50,15 @@ std::tuple<expr<dsl::value_of<X>>...> gradients(const Y& y, const X&... xs) {
                 "gradients are taken of and by floating-point expressions");
   graph& g = dsl::graph_of(y, xs...);
   const std::vector<output> ends{dsl::differentiable_end(xs)...};
-  const auto found = autodiff::differentiate(g, {dsl::endpoint_of(y).endpoint()}, ends);
+  const auto found = autodiff::differentiate(g, {dsl::endpoint_of(y).endpoint(g)}, ends);
   std::size_t i = 0;
   const auto take = [&](const auto& x) {
     const auto& gradient = found[i++];
     if (!gradient)
       throw error(errc::invalid_argument,
                   "'" + g[dsl::differentiable_end(y).node].name + "' does not depend on '" + x.name() + "'")
-          .at_node(x.name(), x.op(), to_string(x.owner()[x.id()].where));
-    return autodiff::to_dense(g, *gradient, dsl::endpoint_of(x).endpoint());
+          .at_node(x.name(), x.op(), to_string(operation(x).node().where));
+    return autodiff::to_dense(g, *gradient, dsl::endpoint_of(x).endpoint(g));
   };
   return std::tuple<expr<dsl::value_of<X>>...>{expr<dsl::value_of<X>>(g, take(xs))...};
 }

@@ -38,7 +38,7 @@ E as_typed(const any_expr& e);
 // One output of a node, without its element type. A value; refers to a graph that must outlive it. Thread-compatible,
 // as its graph is. It serves code that handles expressions of several dtypes in one list; as an operand of an op it
 // needs its type, which expr<T> has. A copy names the same output. Equality is that of the elements, computed in the
-// graph (==), so compare id() and owner() to find out whether two handles name one output.
+// graph (==); endpoint(g) tells whether two handles of a graph name one output.
 class any_expr {
  public:
   any_expr() = default;
@@ -50,8 +50,14 @@ class any_expr {
   // The graph, and the output in it. Throw failed_precondition where the graph was destroyed. The reference is valid as
   // long as the graph lives.
   graph& owner() const { return *graph_; }
-  output endpoint() const { return output_; }
-  node_id id() const { return output_.node; }
+  // The output, and the number of its node, for use in `in`. Throw invalid_argument for an output of another graph than
+  // `in`, which is that of `whose`, and what owner() throws.
+  output endpoint(const graph& in, std::string_view whose = "what uses it") const {
+    return {id(in, whose), output_.index};
+  }
+  node_id id(const graph& in, std::string_view whose = "what uses it") const {
+    return graph_.number_in(in, output_.node, whose);
+  }
   const pinion::node& node() const;
 
   // The name and op of the node; of a fused expression, those of its outermost op. Asking settles the node: its name
@@ -131,7 +137,8 @@ constexpr void check_stored() {
 
 template <expression E>
 E as_typed(const any_expr& e) {
-  return {e.owner(), e.endpoint()};
+  graph& g = e.owner();
+  return {g, e.endpoint(g)};
 }
 
 // Adds the graph of operand `a` to the operands before it; `all` is their graph, or null before the first one. Throws

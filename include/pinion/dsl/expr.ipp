@@ -38,9 +38,7 @@ inline any_expr drawn(graph& owner, output o) {
 
 inline void join_graph_of(graph*& all, graph& owner, const operation& culprit) {
   graph* const here = graph_in_use(owner);
-  if (all && all != here)
-    throw error(errc::invalid_argument, "'" + culprit.name() + "' belongs to another graph than the other operands")
-        .at_node(culprit.name(), culprit.op(), to_string(culprit.node().where));
+  if (all && all != here) culprit.id(*all, "the other operands");
   all = here;
 }
 
@@ -48,10 +46,11 @@ inline void join_graph_of(graph*& all, graph& owner, const operation& culprit) {
 
 PINION_DECL any_expr endpoint_of(const any_expr& a, source_location) {
   if (a.empty()) throw error(errc::invalid_argument, "an expr that was never assigned is used as an operand");
-  if (!a.owner().contains(a.id()))
+  graph& g = a.owner();
+  if (!g.contains(a.id(g)))
     throw error(errc::invalid_argument,
                 "a temporary expression was used after it was moved into another one; name it first");
-  return detail::drawn(a.owner(), a.endpoint());
+  return detail::drawn(g, a.endpoint(g));
 }
 
 PINION_DECL void join_graph(graph*& all, const any_expr& a) {

@@ -31,7 +31,7 @@ template <class Op, element T, graph_operand... A>
 expr<T, made_by<Op>> node_call(std::string_view name, source_location where, attributes attrs, A&&... operands) {
   (check_stored<A>(), ...);
   graph& g = graph_of(operands...);
-  return {g, make_node(g, Op::name, name, where, std::move(attrs), {endpoint_of(operands, where).endpoint()...})};
+  return {g, make_node(g, Op::name, name, where, std::move(attrs), {endpoint_of(operands, where).endpoint(g)...})};
 }
 
 }}}  // namespace pinion::v0::dsl

@@ -217,7 +217,8 @@ expr<T> output_of(const any_expr& made, int index) {
     throw error(errc::invalid_argument, "'" + n.name + "' has no output " + std::to_string(index) + " of " +
                                             std::string(to_string(dtype_of<T>)))
         .at_node(n.name, n.op, to_string(n.where));
-  return {made.owner(), {made.id(), index}};
+  graph& g = made.owner();
+  return {g, {made.id(g), index}};
 }
 
 }}  // namespace pinion::v0

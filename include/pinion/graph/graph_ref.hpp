@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
@@ -21,6 +22,10 @@ class graph_ref {
   // destroyed, or replaced by reset_default_graph().
   graph& operator*() const;
   graph* operator->() const { return &**this; }
+  // The number of a node of the graph, for use in `in`: numbers of nodes mean something else in another graph. Throws
+  // invalid_argument, with the line that made the node, where `in` is another graph; `whose` says of whom it is: "the
+  // session's". Throws what operator* throws.
+  node_id number_in(const graph& in, node_id id, std::string_view whose) const;
   friend bool operator==(const graph_ref&, const graph_ref&) = default;
 
  private:

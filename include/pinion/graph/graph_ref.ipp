@@ -14,4 +14,13 @@ PINION_DECL graph& graph_ref::operator*() const {
               "reset_default_graph() replaced it; keep the graph as long as what was built in it");
 }
 
+PINION_DECL node_id graph_ref::number_in(const graph& in, node_id id, std::string_view whose) const {
+  graph& owner = **this;
+  if (&owner == &in) return id;
+  const node& n = owner[id];
+  throw error(errc::invalid_argument, "'" + n.name + "' belongs to another graph than " + std::string(whose) +
+                                          "; each thread has a default graph of its own")
+      .at_node(n.name, n.op, to_string(n.where));
+}
+
 }}  // namespace pinion::v0

@@ -26,6 +26,7 @@ class graph_view {
   // A view of a graph that is finished. Throws internal if a node of it is not settled.
   static graph_view of_settled(const graph& g);
 
+  const graph& owner() const { return *graph_; }
   // Nodes by id; see graph. Requires, for operator[] and type_of: the node is one of the view.
   node_id size() const { return size_; }
   bool contains(node_id id) const { return id < size_ && graph_->contains(id); }

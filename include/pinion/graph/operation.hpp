@@ -23,7 +23,11 @@ class operation {
   // for it, and failed_precondition where the graph was destroyed.
   bool empty() const { return graph_.empty(); }
   pinion::graph& owner() const { return *graph_; }
-  node_id id() const { return id_; }
+  // The number of the node, for use in `in`. Throws invalid_argument for a node of another graph than `in`, which is
+  // that of `whose`, and what owner() throws.
+  node_id id(const graph& in, std::string_view whose = "what uses it") const {
+    return graph_.number_in(in, id_, whose);
+  }
   const pinion::node& node() const { return (*graph_)[id_]; }
 
   const std::string& name() const { return node().name; }

@@ -48,10 +48,7 @@ PINION_DECL void control_dependencies::open(std::initializer_list<operation> bef
   auto level = std::make_shared<control_scope>();
   for (const operation& op : before) {
     if (op.empty()) throw error(errc::invalid_argument, "control_dependencies: an operation that was never assigned");
-    if (&op.owner() != state.graph)
-      throw error(errc::invalid_argument, "control_dependencies: node '" + op.name() + "' belongs to another graph")
-          .at_node(op.name(), op.op(), to_string(op.node().where));
-    level->before.push_back(op.id());
+    level->before.push_back(op.id(*state.graph, "the default one, in which control_dependencies open"));
   }
   level->first = state.graph->size();
   level->clears = clears;
@@ -88,12 +85,10 @@ PINION_DECL container::container(std::string_view name) : saved_(scope_state::cu
 PINION_DECL colocate_with::colocate_with(const operation& near) : saved_(scope_state::current().device) {
   auto& state = scope_state::current();
   if (near.empty()) throw error(errc::invalid_argument, "colocate_with: an operation that was never assigned");
-  if (&near.owner() != state.graph)
-    throw error(errc::invalid_argument, "colocate_with: node '" + near.name() + "' belongs to another graph")
-        .at_node(near.name(), near.op(), to_string(near.node().where));
+  const node_id place = near.id(*state.graph, "the default one, in which colocate_with opens");
   state.graph->settle();
   state.device = nullptr;
-  state.colocation.push_back(near.id());
+  state.colocation.push_back(place);
 }
 
 PINION_DECL colocate_with::~colocate_with() {

@@ -85,8 +85,8 @@ expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
   if (!o.training.is_fixed() || o.training.fixed()) {  // prediction leaves the averages as they are
     const T rest = static_cast<T>(1 - o.momentum);
     graph& g = x.owner();
-    g.add_to_collection("update_ops", assign_sub(moving_mean, (old_mean - mean) * rest, where).id());
-    g.add_to_collection("update_ops", assign_sub(moving_variance, (old_variance - variance) * rest, where).id());
+    g.add_to_collection("update_ops", assign_sub(moving_mean, (old_mean - mean) * rest, where).id(g));
+    g.add_to_collection("update_ops", assign_sub(moving_variance, (old_variance - variance) * rest, where).id(g));
   }
   expr<T> factor = rsqrt(variance + static_cast<T>(o.epsilon), {}, where);
   if (o.scale) {

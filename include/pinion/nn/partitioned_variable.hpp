@@ -109,7 +109,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
                        source_location where = source_location::current()) {
     take(extent, options, where, [&](const row_range& rows, const pinion::shape&, const auto& part) {
       const name_scope inside{part + "/"};
-      return first.rows_of<T>(extent, rows.first, rows.count, where).endpoint();
+      return first.rows_of<T>(extent, rows.first, rows.count, where).endpoint(default_graph());
     });
   }
 
@@ -182,7 +182,8 @@ expr<T> gather(const partitioned_variable<T>& table, I&& indices, const gather_o
   for (const auto& part : table.parts()) rows.push_back(part.shape()[0]);
   const auto cut =
       dsl::node_call<op::partition_indices, dsl::value_of<I>>({}, where, {{"rows", rows}}, std::forward<I>(indices));
-  const auto output_of_cut = [&](std::size_t i) { return index(cut.owner(), {cut.id(), static_cast<int>(i)}); };
+  graph& g = cut.owner();
+  const auto output_of_cut = [&](std::size_t i) { return index(g, {cut.id(g), static_cast<int>(i)}); };
   std::vector<expr<T>> found;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const any_expr part = dsl::endpoint_of(table.parts()[i], where);

@@ -31,13 +31,13 @@ inline std::vector<row_range> cut(dtype type, const shape& extent, const partiti
 // Makes the nodes that work on all parts.
 inline void put_together(variable_parts& all, source_location where) {
   node_request assigns{.op = op::no_op::name, .where = where, .exact_name = all.name + "/Assign"};
-  for (const any_variable& part : all.each) assigns.control_inputs.push_back(part.initializer().id());
+  for (const any_variable& part : all.each) assigns.control_inputs.push_back(part.initializer().id(*all.graph));
   all.initializer = build(*all.graph, std::move(assigns));
-  all.read = all.each[0].read_id();
+  all.read = all.each[0].read_id(*all.graph);
   if (all.each.size() == 1) return;
   node_request whole{
       .op = op::concat::name, .attrs = {{"axis", std::int64_t{0}}}, .where = where, .exact_name = all.name + "/read"};
-  for (const any_variable& part : all.each) whole.inputs.push_back({part.read_id(), 0});
+  for (const any_variable& part : all.each) whole.inputs.push_back({part.read_id(*all.graph), 0});
   all.read = build(*all.graph, std::move(whole));
 }
 
@@ -56,7 +56,7 @@ PINION_DECL variable_parts make_parts(dtype type, const shape& extent, const par
                                    .shared_name = o.shared_name.empty() ? "" : o.shared_name + suffix,
                                    .local = o.local};
     all.each.push_back(make_variable(type, initial(ranges[i], own, part), part, options, where));
-    note_slice(*all.graph, all.each.back().id(), {all.name, extent, ranges[i].first});
+    note_slice(*all.graph, all.each.back().id(*all.graph), {all.name, extent, ranges[i].first});
   }
   detail::put_together(all, where);
   return all;
@@ -66,11 +66,12 @@ PINION_DECL output rows_of(const any_expr& whole, const row_range& rows, const s
                            source_location where) {
   integers begin(static_cast<std::size_t>(extent.rank()), 0), size(extent.dims().begin(), extent.dims().end());
   begin[0] = rows.first;
-  return {build(default_graph(), {.op = op::slice::name,
-                                  .inputs = {whole.endpoint()},
-                                  .attrs = {{"begin", std::move(begin)}, {"size", std::move(size)}},
-                                  .where = where,
-                                  .exact_name = part + "/initial_value"}),
+  graph& g = default_graph();
+  return {build(g, {.op = op::slice::name,
+                    .inputs = {whole.endpoint(g, "its variable")},
+                    .attrs = {{"begin", std::move(begin)}, {"size", std::move(size)}},
+                    .where = where,
+                    .exact_name = part + "/initial_value"}),
           0};
 }
 
@@ -92,7 +93,7 @@ PINION_DECL std::vector<std::pair<std::string, std::int64_t>> bytes_by_device(co
     const std::string device = to_string(part.requested_device());
     auto at = std::find_if(bytes.begin(), bytes.end(), [&](const auto& known) { return known.first == device; });
     if (at == bytes.end()) at = bytes.insert(at, {device, 0});
-    at->second += all.graph->type_of(part.reference()).bytes();
+    at->second += part.owner().type_of(part.reference(part.owner())).bytes();
   }
   return bytes;
 }

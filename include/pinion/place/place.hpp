@@ -119,13 +119,15 @@ auto place(E&& e, source_location where = source_location::current()) {
   using program = dsl::program_of<E>;
   if constexpr (std::is_lvalue_reference_v<E>) {
     auto copy = identity(e, {}, where);
-    default_graph().pin(copy.id(), tag::spec, to_string(where));
-    return expr<T, dsl::made_by<op::identity>, tag>(copy.owner(), copy.endpoint());
+    graph& g = copy.owner();
+    g.pin(copy.id(g), tag::spec, to_string(where));
+    return expr<T, dsl::made_by<op::identity>, tag>(g, copy.endpoint(g));
   } else {
     using both = merge_t<dsl::place_of<E>, tag>;  // tags nest; the inner one is applied last and wins
     dsl::check_kernel<typename dsl::op_of_program<program>::type, T, both>();
-    e.owner().pin(e.id(), tag::spec, to_string(where));
-    return expr<T, program, both>(e.owner(), e.endpoint());
+    graph& g = e.owner();
+    g.pin(e.id(g), tag::spec, to_string(where));
+    return expr<T, program, both>(g, e.endpoint(g));
   }
 }
 // A variable is placed with its initialiser and its read where it is made, and the handle is stored afterwards. Its
@@ -136,8 +138,8 @@ template <fixed_string S, element T>
 variable_handle<T> place(variable_handle<T>&& v, source_location where = source_location::current()) {
   using tag = std::remove_cvref_t<decltype(at<S>)>;
   dsl::check_kernel<op::variable, T, tag>();
-  v.owner().pin(v.id(), tag::spec, to_string(where));
-  for (node_id id : {v.initializer().id(), v.read_id()}) v.owner().pin(id, tag::spec, to_string(where));
+  graph& g = v.owner();
+  for (node_id id : {v.id(g), v.initializer().id(g), v.read_id(g)}) g.pin(id, tag::spec, to_string(where));
   return v;
 }
 // A stored variable stays; its value is copied there by an Identity.

@@ -26,13 +26,11 @@ struct variable_parts;
 
 namespace runtime {
 
-// These throw invalid_argument if the end was never assigned or belongs to another graph. The sentence names the node
-// and the line that made it.
-//
-// A session calls them for every fetch, target and feed.
-void check_owner(const any_expr& end, const graph* of);
-void check_owner(const any_variable& end, const graph* of);
-void check_owner(const operation& end, const graph* of);
+// What a fetch, feed or target is in the graph `of` a session. Throws invalid_argument if the end was never assigned or
+// belongs to another graph; the error names the node and the line that made it. Throws failed_precondition where a
+// graph was destroyed.
+output end_in(const graph_ref& of, const any_expr& end);
+node_id end_in(const graph_ref& of, const operation& end);
 
 // An argument of run(): an expression or variable, whose value is returned, or an operation, which returns nothing.
 //
@@ -51,13 +49,12 @@ class fetch_end {
   template <dsl::partitioned P>
   fetch_end(const P& p) : parts_(&p.untyped()) {}
 
-  // Adds the argument to the fetches or targets of a step. The first form throws invalid_argument if it belongs to
-  // another graph than `of`, or to none.
-  void add_to(step_signature& s, const graph* of) const;
+  // Adds the argument to the fetches or targets of a step. The first form throws what end_in throws.
+  void add_to(step_signature& s, const graph_ref& of) const;
   void add_to(std::vector<any_expr>& fetches, std::vector<operation>& targets) const;
 
  private:
-  void check_owner(const graph* of) const;
+  operation node() const;
   any_expr value() const;  // requires that it is not an operation
 
   const any_expr* expression_ = nullptr;

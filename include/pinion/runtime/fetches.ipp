@@ -8,35 +8,29 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 namespace detail {
 
-// E is an expression, a variable or an operation.
+// E is an expression or an operation.
 template <class E>
-void check_end(const E& e, const graph* mine) {
-  if (e.empty())
+const E& assigned(const E& end) {
+  if (end.empty())
     throw error(errc::invalid_argument, "an expression or operation that was never assigned was given to run()");
-  const node& n = e.owner()[e.id()];
-  if (&e.owner() != mine)
-    throw error(errc::invalid_argument, "'" + n.name + "' belongs to another graph than the session's")
-        .at_node(n.name, n.op, to_string(n.where));
+  return end;
 }
 
 }  // namespace detail
 
-PINION_DECL void check_owner(const any_expr& end, const graph* of) {
-  detail::check_end(end, of);
+PINION_DECL output end_in(const graph_ref& of, const any_expr& end) {
+  return detail::assigned(end).endpoint(*of, "the session's");
 }
-PINION_DECL void check_owner(const any_variable& end, const graph* of) {
-  detail::check_end(end, of);
-}
-PINION_DECL void check_owner(const operation& end, const graph* of) {
-  detail::check_end(end, of);
+PINION_DECL node_id end_in(const graph_ref& of, const operation& end) {
+  return detail::assigned(end).id(*of, "the session's");
 }
 
-PINION_DECL void fetch_end::check_owner(const graph* of) const {
-  using runtime::check_owner;
-  if (operation_) return check_owner(*operation_, of);
-  if (variable_) return check_owner(*variable_, of);
-  if (!parts_) return check_owner(*expression_, of);
-  check_owner(parts_->graph.empty() ? any_expr() : any_expr(*parts_->graph, {parts_->read, 0}), of);
+// The node that is fetched; an empty operation where it was never assigned.
+PINION_DECL operation fetch_end::node() const {
+  if (operation_) return *operation_;
+  if (variable_) return variable_->empty() ? operation() : operation(*variable_);
+  if (!parts_) return expression_->empty() ? operation() : operation(*expression_);
+  return parts_->graph.empty() ? operation() : operation(*parts_->graph, parts_->read);
 }
 
 PINION_DECL any_expr fetch_end::value() const {
@@ -45,12 +39,12 @@ PINION_DECL any_expr fetch_end::value() const {
   return parts_->graph.empty() ? dsl::endpoint_of(any_variable()) : dsl::endpoint_of(dsl::read_parts(*parts_, {}));
 }
 
-PINION_DECL void fetch_end::add_to(step_signature& s, const graph* of) const {
-  check_owner(of);
+PINION_DECL void fetch_end::add_to(step_signature& s, const graph_ref& of) const {
+  const node_id known = end_in(of, node());  // before a node is made that reads it
   if (operation_)
-    s.targets.push_back(operation_->id());
+    s.targets.push_back(known);
   else
-    s.fetches.push_back(value().endpoint());
+    s.fetches.push_back(end_in(of, value()));
 }
 
 PINION_DECL void fetch_end::add_to(std::vector<any_expr>& fetches, std::vector<operation>& targets) const {

@@ -103,8 +103,7 @@ struct partial_run::inside {
  private:
   void use_feed(graph& g, const feed& f, named& turn) const {
     runtime::expect_fed(f.to, f.value);
-    runtime::check_owner(f.to, &g);
-    const output o = f.to.endpoint();
+    const output o = runtime::end_in(g, f.to);
     const auto n = number_of(
         signature.feeds, o, [&] { return detail::end_of(g, o.node, o.index); }, "feeds");
     if (!f.device.empty())
@@ -151,9 +150,9 @@ PINION_DECL partial_run::partial_run(session& s, const std::vector<any_expr>& fe
   const auto add = [](auto& all, const auto& one) {
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
   };
-  for (const any_expr& e : feeds) runtime::check_owner(e, &g), signature.feeds.push_back(e.endpoint());
-  for (const any_expr& e : fetches) runtime::check_owner(e, &g), add(signature.fetches, e.endpoint());
-  for (const operation& o : targets) runtime::check_owner(o, &g), add(signature.targets, o.id());
+  for (const any_expr& e : feeds) signature.feeds.push_back(runtime::end_in(g, e));
+  for (const any_expr& e : fetches) add(signature.fetches, runtime::end_in(g, e));
+  for (const operation& o : targets) add(signature.targets, runtime::end_in(g, o));
   s.checked(signature);
   in_->list_ends(g);
   in_->run = s.backend().begin_in_turns(signature);
@@ -172,7 +171,7 @@ PINION_DECL std::vector<any_tensor> partial_run::turn(std::initializer_list<feed
   run.expect_well();
   graph& g = *in_->session.graph_;
   runtime::step_signature asked;
-  for (const runtime::fetch_end& f : fetches) f.add_to(asked, &g);
+  for (const runtime::fetch_end& f : fetches) f.add_to(asked, g);
   auto named = in_->use(g, feeds, asked);
   for (std::size_t i = 0; i < named.feeds.size(); ++i) run.feed(named.feeds[i], std::move(named.values[i]));
   return run.await(named.fetches, named.targets);

@@ -59,10 +59,9 @@ PINION_DECL std::vector<any_tensor> session::run(const run_request& request) {
   runtime::step_signature signature;
   auto values = add_feeds(signature, request.feeds);
   for (const any_expr& f : request.fetches) {
-    runtime::check_owner(f, graph_.get());
-    signature.fetches.push_back(f.endpoint());
+    signature.fetches.push_back(runtime::end_in(graph_, f));
   }
-  for (const operation& t : request.targets) runtime::fetch_end(t).add_to(signature, graph_.get());
+  for (const operation& t : request.targets) runtime::fetch_end(t).add_to(signature, graph_);
   return run_step(signature, values, request.trace);
 }
 
@@ -70,7 +69,7 @@ PINION_DECL std::vector<any_tensor> session::run_ends(step_trace* trace, std::in
                                                       std::initializer_list<runtime::fetch_end> fetches) {
   runtime::step_signature signature;
   auto values = add_feeds(signature, feeds);
-  for (const runtime::fetch_end& f : fetches) f.add_to(signature, graph_.get());
+  for (const runtime::fetch_end& f : fetches) f.add_to(signature, graph_);
   return run_step(signature, values, trace);
 }
 
@@ -78,8 +77,7 @@ PINION_DECL std::vector<any_tensor> session::add_feeds(runtime::step_signature& 
   std::vector<any_tensor> values;
   for (const feed& f : feeds) {
     runtime::expect_fed(f.to, f.value);
-    runtime::check_owner(f.to, graph_.get());
-    s.feeds.push_back(f.to.endpoint());
+    s.feeds.push_back(runtime::end_in(graph_, f.to));
     values.push_back(f.value);
     if (f.device.empty()) continue;
     if (f.of != session_link(*this))
@@ -95,7 +93,7 @@ PINION_DECL std::vector<any_tensor> session::add_feeds(runtime::step_signature& 
 
 PINION_DECL plan session::plan_of(std::initializer_list<runtime::fetch_end> fetches) {
   runtime::step_signature signature;
-  for (const runtime::fetch_end& f : fetches) f.add_to(signature, graph_.get());
+  for (const runtime::fetch_end& f : fetches) f.add_to(signature, graph_);
   pinion::plan made = backend().plan(checked(signature));
   note_doubts(made, *graph_);
   return made;
@@ -154,8 +152,7 @@ PINION_DECL const runtime::step_signature& session::checked(const runtime::step_
 
 PINION_DECL void session_link::run(const operation& target) const {
   const auto backend = expect("'" + target.name() + "'");
-  runtime::check_owner(target, graph_.get());
-  const auto step = backend->prepare({.feeds = {}, .fetches = {}, .targets = {target.id()}});
+  const auto step = backend->prepare({.feeds = {}, .fetches = {}, .targets = {runtime::end_in(graph_, target)}});
   backend->run(*step, {}, {}, nullptr);
 }
 
@@ -167,13 +164,9 @@ PINION_DECL prepared_call::prepared_call(const session& s, std::span<const any_e
                                          std::span<const any_expr> fetches, std::span<const operation> targets,
                                          source_location where)
     : session_(s), feeds_(feeds.begin(), feeds.end()), where_(where) {
-  const graph* const of = s.graph_.get();
-  for (const any_expr& e : feeds) runtime::check_owner(e, of);
-  for (const any_expr& e : fetches) runtime::check_owner(e, of);
-  for (const operation& e : targets) runtime::check_owner(e, of);
-  for (const any_expr& e : feeds) signature_.feeds.push_back(e.endpoint());
-  for (const any_expr& e : fetches) signature_.fetches.push_back(e.endpoint());
-  for (const operation& e : targets) signature_.targets.push_back(e.id());
+  for (const any_expr& e : feeds) signature_.feeds.push_back(runtime::end_in(s.graph_, e));
+  for (const any_expr& e : fetches) signature_.fetches.push_back(runtime::end_in(s.graph_, e));
+  for (const operation& e : targets) signature_.targets.push_back(runtime::end_in(s.graph_, e));
   step_ = s.backend().prepare(s.checked(signature_));
 }
 

@@ -16,7 +16,7 @@ PINION_DECL any_expr as_dtype(const any_expr& x, dtype type, source_location whe
   return {g,
           {build(g, {.op = op::cast::name,
                      .base_name = std::string(op::cast::base_name),
-                     .inputs = {x.endpoint()},
+                     .inputs = {x.endpoint(g)},
                      .attrs = {{"program", op::shared_program(std::move(p))}},
                      .where = where}),
            0}};
@@ -32,10 +32,8 @@ PINION_DECL any_expr formula_node(graph& g, const std::string& name, scalar::pro
       continue;
     }
     const any_expr& e = x.expression();
-    if (&e.owner() != &g)
-      throw error(errc::invalid_argument, "'" + e.name() + "' belongs to another graph than '" + name + "'")
-          .at_node(e.name(), e.op(), to_string(e.node().where));
-    request.inputs.push_back(as_dtype(e, dtype::float64, where).endpoint());
+    e.id(g, "'" + name + "'");
+    request.inputs.push_back(as_dtype(e, dtype::float64, where).endpoint(g));
   }
   request.attrs.set("program", op::shared_program(std::make_shared<const scalar::program>(std::move(program))));
   return {g, {build(g, std::move(request)), 0}};

@@ -13,7 +13,7 @@ PINION_DECL variable_handle<std::int64_t> get_or_create_global_step(source_locat
   const auto& known = g.collection("global_step");
   if (!known.empty()) return handle_of<std::int64_t>(g, known[0]);
   const auto step = variable(std::int64_t{0}, {.name = "global_step", .trainable = false}, where);
-  g.add_to_collection("global_step", step.id());
+  g.add_to_collection("global_step", step.id(g));
   return step;
 }
 

@@ -55,6 +55,11 @@ struct loss_options {
 
 namespace detail {
 
+// Adds a loss to a collection of its graph.
+inline void collect(const char* collection, const any_expr& loss) {
+  graph& g = loss.owner();
+  g.add_to_collection(collection, loss.id(g));
+}
 // Throws invalid_argument, in the name of a loss, if the known parts of the two shapes differ.
 void expect_same_shape(const char* loss, const any_expr& labels, const any_expr& predictions);
 
@@ -124,7 +129,7 @@ expr<T> compute_weighted_loss(const expr<T>& losses, const loss_options& o = {},
   const called_from line(where);
   const expr<T> loss = o.weights.is_number() ? detail::weighted_by_number(losses, o.weights.number(), o.reduction)
                                              : detail::weighted_by(losses, o.weights.expression(), o.reduction);
-  loss.owner().add_to_collection("losses", loss.id());
+  detail::collect("losses", loss);
   return loss;
 }
 
@@ -134,7 +139,7 @@ expr<T> compute_weighted_loss(const expr<T>& losses, const loss_options& o = {},
 //   tr::add_loss(pn::expr<float>(pn::reduce_sum(pn::abs(W)) * .001f));         // an L1 penalty
 template <element T>
 void add_loss(const expr<T>& loss) {
-  loss.owner().add_to_collection("losses", loss.id());
+  detail::collect("losses", loss);
 }
 
 // The losses below take labels and predictions of one shape and dtype, and return the reduced loss: a scalar, or, with
@@ -243,7 +248,7 @@ struct l2_regularizer {
     const called_from line(where);
     const name_scope scope("l2_regularizer");
     const expr<T> loss = reduce_sum(square(w)) * static_cast<T>(scale / 2);
-    loss.owner().add_to_collection("regularization_losses", loss.id());
+    detail::collect("regularization_losses", loss);
     return loss;
   }
 };

@@ -40,12 +40,14 @@ struct body_result {
 template <graph_operand R>
 struct body_result<R> {
   using types = std::tuple<value_of<R>>;
-  static void put(body& b, const R& r) { b.results.push_back(endpoint_of(r).endpoint()); }
+  static void put(body& b, const R& r) {
+    b.results.push_back(endpoint_of(r).endpoint(b.graph, "the body that yields it"));
+  }
 };
 template <element R>
 struct body_result<R> {
   using types = std::tuple<R>;
-  static void put(body& b, const R& r) { b.results.push_back(constant(r).endpoint()); }
+  static void put(body& b, const R& r) { b.results.push_back(constant(r).endpoint(b.graph)); }
 };
 template <>
 struct body_result<operation> {
@@ -55,7 +57,7 @@ struct body_result<operation> {
       throw error(errc::invalid_argument, r.empty() ? "a body returns an operation that was never assigned"
                                                     : "a body returns operation '" + r.name() +
                                                           "', which was made outside; it can run after it");
-    b.targets.push_back(r.id());
+    b.targets.push_back(r.id(b.graph));
   }
 };
 template <class... R>

@@ -65,7 +65,7 @@ inline void take_outside(control_site& site, traced_body& a, traced_body& b) {
 PINION_DECL control_site begin_conditional(const any_expr& predicate, std::string_view name) {
   graph& g = predicate.owner();
   return {.g = g,
-          .inputs = {predicate.endpoint()},
+          .inputs = {predicate.endpoint(g)},
           .variables = {},
           .name = detail::site_name(g, name.empty() ? "cond" : name)};
 }
@@ -87,7 +87,7 @@ PINION_DECL control_site begin_loop(const while_options& o, const std::vector<an
   control_site site{
       .g = *of, .inputs = {}, .variables = {}, .name = detail::site_name(*of, o.name.empty() ? "while" : o.name)};
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    site.inputs.push_back(starts[i].endpoint());
+    site.inputs.push_back(starts[i].endpoint(*of));
     site.variables.push_back(
         {starts[i].dtype(), o.shape_invariants.empty() ? starts[i].shape() : o.shape_invariants[i]});
   }

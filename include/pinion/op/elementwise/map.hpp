@@ -186,7 +186,7 @@ auto map_masks(std::string_view name, source_location where, A&&... operands) {
   graph& g = graph_of(operands...);
   const auto made_at = [&where](const auto& a) {
     if constexpr (graph_operand<decltype(a)>)
-      if (!where.known()) where = a.owner().peek(a.id()).where;
+      if (!where.known()) where = a.owner().peek(a.id(a.owner())).where;
   };
   (made_at(operands), ...);  // a constant has no input to take a line from
   return map_logic<Op>(name, where, as_mask(g, where, std::forward<A>(operands))...);

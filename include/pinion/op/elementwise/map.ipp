@@ -15,10 +15,9 @@ namespace pinion { inline namespace v0 { namespace dsl { namespace detail {
 
 // Tells whether a consumer may absorb a temporary's node: it has no other consumer, and was made under the same scopes.
 inline bool can_absorb(const graph& g, const any_expr& e) {
-  const node& n = g.peek(e.id());
+  const node& n = g.peek(e.id(g));
   const scope_state& state = scope_state::current();
-  if (&e.owner() != &g || n.consumers > 0 || n.pinned || n.scope != state.device || !n.attrs.has("program"))
-    return false;
+  if (n.consumers > 0 || n.pinned || n.scope != state.device || !n.attrs.has("program")) return false;
   if (n.named || !state.colocation.empty() || !n.colocation.empty()) return false;
   if (n.base_name.substr(0, n.base_name.rfind('/') + 1) != state.name_prefix) return false;
   return n.control_inputs == current_control_inputs(n.inputs);
@@ -35,13 +34,14 @@ PINION_DECL output make_map(graph& g, const map_request& request, std::span<cons
     parts.push_back(part.as);
     if (part.as.kind == operand::number_literal) continue;
     if (!part.joins || !can_absorb(g, part.value)) {
-      inputs.push_back(part.value.endpoint());
+      inputs.push_back(part.value.endpoint(g));
       continue;
     }
-    const node& n = g.peek(part.value.id());
+    const node_id temporary = part.value.id(g);
+    const node& n = g.peek(temporary);
     inputs.insert(inputs.end(), n.inputs.begin(), n.inputs.end());
     kept.push_back(n.attrs.get<op::shared_program>("program"));
-    absorbed.push_back(part.value.id());
+    absorbed.push_back(temporary);
     if (!where.known()) where = n.where;
     parts.back() = {operand::absorbed, {}, kept.back().get()};
   }

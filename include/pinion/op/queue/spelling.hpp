@@ -101,9 +101,9 @@ class any_queue {
   // The functions below throw invalid_argument for an empty handle, failed_precondition where the graph was destroyed.
   bool empty() const { return graph_.empty(); }  // true for a handle that names no queue
   graph& owner() const { return *graph_; }
-  node_id id() const { return queue_; }
+  node_id id(const graph& in) const { return graph_.number_in(in, queue_, "what uses it"); }
   // An output without a value, which only ops on queues take.
-  output handle() const { return {queue_, 0}; }
+  output handle(const graph& in) const { return {id(in), 0}; }
   const std::string& name() const;
   const std::string& op() const;
   const device_spec& requested_device() const;
@@ -128,7 +128,7 @@ class any_queue {
                               const std::string& name, const std::string& shared_name, source_location where);
 
   // The graph in use. In the body of a cond or while_loop, the queue has a node of its own.
-  graph& drawn() const { return *dsl::drawn_in(*graph_, handle()).of; }
+  graph& drawn() const { return *dsl::drawn_in(*graph_, {queue_, 0}).of; }
   // The base name of a constant that is made for a component given to `what`.
   static std::string component_name(std::string_view what);
   // Makes a node that works on the queue, named QUEUE_what. Throws invalid_argument for an empty handle.

@@ -76,7 +76,8 @@ std::array<expr<dsl::value_of<A>>, Parts> split(A&& x, std::int64_t axis = 0, st
   const auto first = dsl::node_call<op::split, T>(name.empty() ? "split" : name, where,
                                                   {{"axis", axis}, {"parts", std::int64_t{Parts}}}, std::forward<A>(x));
   std::array<expr<T>, Parts> parts;
-  for (std::size_t i = 0; i < Parts; ++i) parts[i] = expr<T>(first.owner(), {first.id(), static_cast<int>(i)});
+  graph& g = first.owner();
+  for (std::size_t i = 0; i < Parts; ++i) parts[i] = expr<T>(g, {first.id(g), static_cast<int>(i)});
   return parts;
 }
 // The box of x that starts at `begin` and has extents `size`, one number for each axis. A size of -1 extends to the

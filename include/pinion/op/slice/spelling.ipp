@@ -25,7 +25,7 @@ PINION_DECL any_expr concatenated(const std::vector<any_expr>& parts, std::int64
                                   source_location where) {
   graph& g = detail::graph_of_all(parts);
   std::vector<output> inputs;
-  for (const any_expr& part : parts) inputs.push_back(endpoint_of(part).endpoint());
+  for (const any_expr& part : parts) inputs.push_back(endpoint_of(part).endpoint(g));
   const node_id made = build(g, {.op = op::concat::name,
                                  .base_name = std::string(name.empty() ? "concat" : name),
                                  .inputs = std::move(inputs),
@@ -40,7 +40,7 @@ PINION_DECL any_expr stacked(const std::vector<any_expr>& parts, std::int64_t ax
   std::vector<any_expr> expanded;
   for (const any_expr& part : parts)
     expanded.push_back(
-        {g, make_node(g, op::expand_dims::name, {}, where, {{"axis", axis}}, {endpoint_of(part, where).endpoint()})});
+        {g, make_node(g, op::expand_dims::name, {}, where, {{"axis", axis}}, {endpoint_of(part, where).endpoint(g)})});
   return concatenated(expanded, axis, name.empty() ? "stack" : name, where);
 }
 

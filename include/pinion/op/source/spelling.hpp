@@ -222,7 +222,7 @@ output input_of(graph& g, const V& value, const std::string& name, source_locati
   if constexpr (graph_operand<V>) {
     static_assert(same_dtype<T, value_of<V>>,
                   "the value has another dtype than what takes it; pn::cast<T>(x) converts");
-    return endpoint_of(value, where).endpoint();
+    return endpoint_of(value, where).endpoint(g, "the node that takes it");
   } else if constexpr (is_tensor<V>) {
     return {build(g, constant_request(value.untyped(), name, where)), 0};
   } else {
@@ -277,7 +277,7 @@ template <dsl::graph_operand A>
 auto identity(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
   graph& g = dsl::graph_of(x);
   return expr<dsl::value_of<A>, dsl::made_by<op::identity>>(
-      g, dsl::make_node(g, op::identity::name, name, where, {}, {dsl::endpoint_of(x, where).endpoint()}));
+      g, dsl::make_node(g, op::identity::name, name, where, {}, {dsl::endpoint_of(x, where).endpoint(g)}));
 }
 
 // The extents of the operand, int32 [rank]. They are those of the tensor in the running step, so unknown extents have

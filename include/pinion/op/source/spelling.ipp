@@ -25,12 +25,7 @@ namespace pinion { inline namespace v0 {
 PINION_DECL operation group(std::initializer_list<operation> ops, std::string_view name, source_location where) {
   graph& g = ops.size() ? ops.begin()->owner() : default_graph();
   node_request request{.op = op::no_op::name, .base_name = std::string(name), .where = where};
-  for (const operation& o : ops) {
-    if (&o.owner() != &g)
-      throw error(errc::invalid_argument, "group: '" + o.name() + "' belongs to another graph")
-          .at_node(o.name(), o.op(), to_string(o.node().where));
-    request.control_inputs.push_back(o.id());
-  }
+  for (const operation& o : ops) request.control_inputs.push_back(o.id(g, "the first of the group"));
   return {g, build(g, std::move(request))};
 }
 

@@ -11,7 +11,7 @@ namespace pinion { inline namespace v0 {
 
 // A variable, without its element type: the node that names it, its initialiser, and its read. A value; refers to a
 // graph that must outlive it. The state lives in the task that runs the node. It is made by pn::variable, and by
-// variable_of for a node of a graph that was read. Two handles are of one variable where id() and owner() are equal.
+// variable_of for a node of a graph that was read. Two handles are of one variable where their operations are equal.
 class any_variable {
  public:
   any_variable() = default;
@@ -22,16 +22,20 @@ class any_variable {
   // failed_precondition where the graph was destroyed.
   bool empty() const { return graph_.empty(); }
   graph& owner() const { return *graph_; }
-  node_id id() const { return variable_; }
-  // The output that ops which write take as an input. It names the state and is no value.
-  output reference() const { return {variable_, 0}; }
+  // The number of the node, for use in `in`, and the output that ops which write take as an input, which names the
+  // state and is no value. Throw invalid_argument for a variable of another graph than `in`, which is that of `whose`,
+  // and what owner() throws.
+  node_id id(const graph& in, std::string_view whose = "what uses it") const {
+    return graph_.number_in(in, variable_, whose);
+  }
+  output reference(const graph& in, std::string_view whose = "what uses it") const { return {id(in, whose), 0}; }
   const std::string& name() const;
   const std::string& op() const;
   const device_spec& requested_device() const;
   // The shape of the initial value, which every later value fits.
   const pinion::shape& shape() const;
 
-  node_id read_id() const { return read_; }
+  node_id read_id(const graph& in) const { return graph_.number_in(in, read_, "what uses it"); }
   // An operation that gives the variable its initial value. Running it again gives the variable that value again, drawn
   // anew where it is random.
   operation initializer() const { return {*graph_, assign_}; }

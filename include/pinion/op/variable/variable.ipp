@@ -22,7 +22,7 @@ PINION_DECL const device_spec& any_variable::requested_device() const {
   return (*graph_)[variable_].requested;
 }
 PINION_DECL const shape& any_variable::shape() const {
-  return graph_->type_of(reference()).shape;
+  return graph_->type_of({variable_, 0}).shape;
 }
 
 PINION_DECL any_expr any_variable::read(source_location where) const {
@@ -31,7 +31,7 @@ PINION_DECL any_expr any_variable::read(source_location where) const {
     if (t && t->waits_outside()) return t->outside([&] { return read(where); });
     return {*graph_, {read_, 0}};
   }
-  const dsl::endpoint variable = dsl::drawn_in(*graph_, reference());
+  const dsl::endpoint variable = dsl::drawn_in(*graph_, {variable_, 0});
   const node_id made =
       build(*variable.of,
             {.op = op::identity::name, .base_name = name() + "/read", .inputs = {variable.what}, .where = where});
@@ -59,7 +59,8 @@ PINION_DECL any_variable variable_of(graph& g, node_id state) {
 namespace pinion { inline namespace v0 { namespace dsl {
 
 PINION_DECL void keep_variable(const any_variable& v) {
-  v.owner().attached<pinion::detail::kept_variables>().ends[v.id()] = {v.initializer().id(), v.read_id()};
+  graph& g = v.owner();
+  g.attached<pinion::detail::kept_variables>().ends[v.id(g)] = {v.initializer().id(g), v.read_id(g)};
 }
 
 PINION_DECL any_expr endpoint_of(const any_variable& v, source_location where) {
@@ -69,7 +70,7 @@ PINION_DECL any_expr endpoint_of(const any_variable& v, source_location where) {
 
 PINION_DECL void join_graph(graph*& all, const any_variable& v) {
   if (v.empty()) throw error(errc::invalid_argument, "an expression that was never assigned is used as an operand");
-  join_graph(all, any_expr(v.owner(), v.reference()));
+  join_graph(all, any_expr(v.owner(), v.reference(v.owner())));
 }
 
 }}}  // namespace pinion::v0::dsl

@@ -11,7 +11,7 @@ namespace pinion { inline namespace v0 { namespace detail {
 PINION_DECL plan plan_with(const any_placer& place, graph_view g, std::vector<device_info> devices,
                            std::initializer_list<operation> fetches, const plan_options& options) {
   std::vector<node_id> targets;
-  for (const operation& f : fetches) targets.push_back(f.id());
+  for (const operation& f : fetches) targets.push_back(f.id(g.owner()));
   const placement_problem problem{.graph = g,
                                   .nodes = ancestors(g, {}, targets),
                                   .devices = std::move(devices),

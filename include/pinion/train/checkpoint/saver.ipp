@@ -144,7 +144,7 @@ PINION_DECL bool saver::is_listed(const std::filesystem::path& place) {
 }
 
 PINION_DECL any_expr saver::read_of(const saved_variable& v) const {
-  return {*graph_, {variable_of(*graph_, v.variable).read_id(), 0}};
+  return {*graph_, {variable_of(*graph_, v.variable).read_id(*graph_), 0}};
 }
 
 PINION_DECL double saver::now() {
@@ -170,8 +170,8 @@ PINION_DECL std::vector<saver::saved_variable> saver::variables() const {
   std::vector<saved_variable> all;
   if (o_.variables.empty() && o_.names.empty())
     for (const node_id v : graph_->collection("variables")) all.push_back(under_its_name(v));
-  for (const operation& v : o_.variables) all.push_back(under_its_name(v.id()));
-  for (const auto& [name, v] : o_.names) all.push_back({name, v.id()});
+  for (const operation& v : o_.variables) all.push_back(under_its_name(v.id(*graph_, "the saver's")));
+  for (const auto& [name, v] : o_.names) all.push_back({name, v.id(*graph_, "the saver's")});
   if (all.empty()) throw error(errc::failed_precondition, "a saver has no variables to save or restore");
   for (const saved_variable& v : all)
     if ((*graph_)[v.variable].op != op::variable::name)
@@ -337,10 +337,10 @@ PINION_DECL void saver::assign(session& to, const std::vector<saved_variable>& f
   for (std::size_t left = found.size(); left > 0;) {
     run_request turn;
     for (std::size_t i = 0; i < found.size(); ++i) {
-      const node_id assign = variable_of(*graph_, found[i].variable).initializer().id();
+      const node_id assign = variable_of(*graph_, found[i].variable).initializer().id(*graph_);
       const output initial = (*graph_)[assign].inputs[1];
-      const bool taken =
-          std::any_of(turn.feeds.begin(), turn.feeds.end(), [&](const feed& f) { return f.to.endpoint() == initial; });
+      const bool taken = std::any_of(turn.feeds.begin(), turn.feeds.end(),
+                                     [&](const feed& f) { return f.to.endpoint(*graph_) == initial; });
       if (done[i] || taken) continue;
       turn.feeds.push_back({any_expr(*graph_, initial), values[i]});
       turn.targets.push_back({*graph_, assign});

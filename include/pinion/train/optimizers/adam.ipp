@@ -22,7 +22,7 @@ PINION_DECL scalar_value adam::rate(graph& g, const std::vector<gradient_of_vari
   const auto by_name = [&](const auto& a, const auto& b) { return g[a.variable].name < g[b.variable].name; };
   const node_id first = std::min_element(gradients.begin(), gradients.end(), by_name)->variable;
   const auto one = power(g, first, "beta1_power", o_.beta1), two = power(g, first, "beta2_power", o_.beta2);
-  const colocate_with near(operation(g, one.id()));
+  const colocate_with near{operation(one)};
   return scalar_value(detail::rate_node<rates::adam>(g, "Adam/rate", {o_.learning_rate, one, two}));
 }
 
@@ -41,8 +41,8 @@ PINION_DECL std::vector<operation> adam::finish(graph& g, const std::vector<oper
     const colocate_with near(operation(g, power));
     node_request request{.op = op::assign_multiply::name,
                          .base_name = "Adam/" + std::string(slot_name),
-                         .inputs = {{power, 0}, constant(beta, "Adam/beta").endpoint()}};
-    for (const operation& u : updates) request.control_inputs.push_back(u.id());
+                         .inputs = {{power, 0}, constant(beta, "Adam/beta").endpoint(g)}};
+    for (const operation& u : updates) request.control_inputs.push_back(u.id(g));
     all.emplace_back(g, build(g, std::move(request)));
   }
   return all;
@@ -53,14 +53,14 @@ PINION_DECL variable_handle<double> adam::power(graph& g, node_id first, const s
   return handle_of<double>(g, made().find_or_make(g, no_node, slot_name, [&] {
     const control_dependencies none{nullptr};
     const colocate_with near(operation(g, first));
-    return variable(beta, {.name = slot_name, .trainable = false}, g[first].where).id();
+    return variable(beta, {.name = slot_name, .trainable = false}, g[first].where).id(g);
   }));
 }
 
 PINION_DECL gradient_value adam::dense(graph& g, node_id variable, const gradient_value& gradient) {
   if (!gradient.is_sparse()) return gradient;
   const colocate_with near(operation(g, variable));
-  return {autodiff::to_dense(g, gradient, {variable_of(g, variable).read_id(), 0}), {}, {}};
+  return {autodiff::to_dense(g, gradient, {variable_of(g, variable).read_id(g), 0}), {}, {}};
 }
 
 }}}  // namespace pinion::v0::train

@@ -12,17 +12,22 @@ namespace pinion { inline namespace v0 { namespace train {
 
 // A variable and the gradient of a loss by it, dense or sparse. A sparse gradient, such as that of a look-up in a
 // table, is some rows and their indices. An empty gradient holds neither, and is passed over when gradients are
-// applied. A value; it refers to the graph by node numbers.
+// applied. A value; it refers to the graph.
 struct gradient_of_variable {
   // The gradient: an output that computes it, or its rows and their indices.
   gradient_value gradient;
   // The variable's node.
   node_id variable = no_node;
+  // The graph of both; empty for one that was put together by hand, which is taken for one of the graph in which it is
+  // used.
+  graph_ref of = {};
 
   // True if it holds no gradient.
   bool empty() const { return !gradient.is_sparse() && gradient.dense.node == no_node; }
   // The output that computes the gradient, or the rows of a sparse one.
   output values() const { return gradient.is_sparse() ? gradient.rows : gradient.dense; }
+  // Throws invalid_argument, with the variable's name, where it is a gradient of another graph than g.
+  void expect_in(const graph& g) const;
   // This gradient with other values; a sparse one keeps the indices of its rows.
   gradient_of_variable with_values(output values) const;
 };
@@ -39,9 +44,10 @@ std::vector<gradient_of_variable> change_gradients(const std::vector<gradient_of
   for (const gradient_of_variable& one : gradients) {
     changed.push_back(one);
     if (one.empty()) continue;
+    one.expect_in(g);
     const output values = one.values();
     const beside there(g, values.node);
-    const auto as = [&]<class T>() { return one.with_values(expr<T>(change(expr<T>(g, values))).endpoint()); };
+    const auto as = [&]<class T>() { return one.with_values(expr<T>(change(expr<T>(g, values))).endpoint(g)); };
     changed.back() =
         g.type_of(values).dtype == dtype::float64 ? as.template operator()<double>() : as.template operator()<float>();
   }

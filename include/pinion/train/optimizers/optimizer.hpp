@@ -168,7 +168,8 @@ class optimizer {
   template <dsl::graph_operand L>
   std::vector<gradient_of_variable> compute_gradients(const L& loss,
                                                       const std::vector<operation>& variables = {}) const {
-    return detail::gradients_of(loss.owner(), dsl::endpoint_of(loss).endpoint(), loss.name(), variables);
+    graph& g = loss.owner();
+    return detail::gradients_of(g, dsl::endpoint_of(loss).endpoint(g), loss.name(), variables);
   }
 
   // Builds one operation that updates every variable by its gradient and then counts the step. It belongs to the graph
@@ -194,7 +195,8 @@ class optimizer {
   //   pn::tensor<float> a = sess.run(o.get_slot(W, "momentum"));
   template <element T>
   variable_handle<T> get_slot(const variable_handle<T>& variable, std::string_view slot) const {
-    const node_id found = find_slot(*made_, variable.owner(), variable.id(), slot);
+    graph& g = variable.owner();
+    const node_id found = find_slot(*made_, g, variable.id(g), slot);
     if (found == no_node) detail::refuse_slot(Self::name, slot, variable.name(), Self::slots);
     return handle_of<T>(variable.owner(), found);
   }

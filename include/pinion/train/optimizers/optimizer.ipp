@@ -25,10 +25,7 @@ class shared_rate {
 };
 
 inline shared_rate::shared_rate(const graph& g, scalar_value rate) : rate_(std::move(rate)) {
-  if (!rate_.is_number() && &rate_.expression().owner() != &g)
-    throw error(errc::invalid_argument,
-                "the learning rate '" + rate_.expression().name() + "' belongs to another graph than the variables")
-        .at_node(rate_.expression().name(), rate_.expression().op(), to_string(rate_.expression().node().where));
+  if (!rate_.is_number()) rate_.expression().id(g, "the variables whose learning rate it is");
 }
 
 inline scalar_value shared_rate::of(dtype type) {
@@ -56,7 +53,7 @@ inline void check_variable(graph_view g, node_id variable) {
 PINION_DECL std::vector<gradient_of_variable> gradients_of(graph& g, output loss, const std::string& name,
                                                            const std::vector<operation>& variables) {
   std::vector<node_id> ids;
-  for (const operation& v : variables) ids.push_back(v.id());
+  for (const operation& v : variables) ids.push_back(v.id(g, "the loss's"));
   if (variables.empty()) ids = g.collection("trainable_variables");
   if (ids.empty()) throw error(errc::invalid_argument, "minimize: the graph has no trainable variables");
   std::vector<output> ends;
@@ -64,16 +61,17 @@ PINION_DECL std::vector<gradient_of_variable> gradients_of(graph& g, output loss
   const auto found = autodiff::differentiate(g, {loss}, ends);
   std::vector<gradient_of_variable> result;
   for (std::size_t i = 0; i < ids.size(); ++i)
-    if (found[i]) result.push_back({*found[i], ids[i]});
+    if (found[i]) result.push_back({*found[i], ids[i], g});
   if (result.empty()) throw error(errc::invalid_argument, "minimize: '" + name + "' depends on no trainable variable");
   return result;
 }
 
-inline std::vector<gradient_of_variable> checked_gradients(graph_view g,
+inline std::vector<gradient_of_variable> checked_gradients(graph& g,
                                                            const std::vector<gradient_of_variable>& gradients) {
   std::vector<gradient_of_variable> given;
   for (const gradient_of_variable& one : gradients) {
     if (one.empty()) continue;
+    one.expect_in(g);
     check_variable(g, one.variable);
     given.push_back(one);
   }
@@ -85,8 +83,8 @@ inline std::vector<operation> apply_all(const update_maker& by, graph& g,
                                         const std::vector<gradient_of_variable>& gradients) {
   shared_rate rate(g, by.rate(g, gradients));
   std::vector<operation> made;
-  for (const auto& [gradient, variable] : gradients)
-    made.push_back(by.apply_one(g, variable, gradient, rate.of(g[variable].outputs[0].dtype)));
+  for (const gradient_of_variable& one : gradients)
+    made.push_back(by.apply_one(g, one.variable, one.gradient, rate.of(g[one.variable].outputs[0].dtype)));
   for (const operation& last : by.finish(g, made)) made.push_back(last);
   return made;
 }
@@ -99,7 +97,7 @@ PINION_DECL operation apply(const update_maker& by, std::string_view name,
   const auto given = checked_gradients(g, gradients);
   node_request all{
       .op = op::no_op::name, .base_name = options.name.empty() ? std::string(name) : options.name, .where = where};
-  for (const operation& made : apply_all(by, g, given)) all.control_inputs.push_back(made.id());
+  for (const operation& made : apply_all(by, g, given)) all.control_inputs.push_back(made.id(g));
   if (options.global_step.empty()) return {g, build(g, std::move(all))};
   const in_graph use(g);
   const colocate_with near(operation(options.global_step));  // the count waits for no task that has no variables
@@ -120,7 +118,7 @@ PINION_DECL update_request request_update(graph& g, const update_ops& ops, std::
   for (const node_id s : states) inputs.push_back({s, 0});
   if (gradient.is_sparse()) inputs.push_back(gradient.indices);
   inputs.push_back(gradient.is_sparse() ? gradient.rows : gradient.dense);
-  if (!rate.is_number()) inputs.push_back(rate.expression().endpoint());
+  if (!rate.is_number()) inputs.push_back(rate.expression().endpoint(g));
   return request;
 }
 

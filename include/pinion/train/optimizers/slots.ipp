@@ -42,7 +42,7 @@ PINION_DECL node_id make_slot(graph& g, node_id variable, const std::string& own
     const output constant = dsl::make_constant(initial.untyped(), name + "/initial_value", v.where);
     const variable_options options{.trainable = false,
                                    .shared_name = shared.empty() ? "" : shared + name.substr(v.name.size())};
-    return dsl::make_variable(dtype_of<T>, constant, name, options, v.where).id();
+    return dsl::make_variable(dtype_of<T>, constant, name, options, v.where).id(g);
   });
   if (const variable_slice* const part = slice_of(g, variable))
     note_slice(g, slot, {part->whole + name.substr(v.name.size()), part->extent, part->first});

@@ -47,7 +47,7 @@ PINION_DECL std::shared_ptr<ssp_nodes> make_ssp_nodes(const ssp_options& o, cons
   const control_dependencies nothing{nullptr};
   auto made = std::make_shared<ssp_nodes>();
   const output clock = [&]() -> output {
-    const colocate_with beside(operation(g, options.global_step.id()));
+    const colocate_with beside{operation(options.global_step)};
     return {build(g, {.op = op::replica_clock::name,
                       .base_name = o.name + "/clock",
                       .attrs = {{"total_num_replicas", o.total_num_replicas}, {"shared_name", o.name + "/clock"}},
@@ -66,9 +66,9 @@ PINION_DECL std::shared_ptr<ssp_nodes> make_ssp_nodes(const ssp_options& o, cons
     const colocate_with near(anchor);
     return variable(std::int64_t{0}, {.name = o.name + "/replica", .trainable = false, .local = true}, where);
   }();
-  const output self = replica.read(where).endpoint();
+  const output self = replica.read(where).endpoint(g);
   replica_entry& entry = made->entry = make_entry(o.name, anchor, where);
-  entry.got = {g, {make(op::clock_enter::name, {clock, entry.wanted.endpoint(), entry.task.endpoint()}), 0}};
+  entry.got = {g, {make(op::clock_enter::name, {clock, entry.wanted.endpoint(g), entry.task.endpoint(g)}), 0}};
   entry.news = {g,
                 {make(op::clock_expire::name, {clock, self},
                       {{"patience_ms", static_cast<std::int64_t>(o.worker_timeout.count())}}),

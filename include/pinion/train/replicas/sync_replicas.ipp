@@ -30,7 +30,7 @@ class sync_builder {
   // The end of a replica's step, which runs once all gradients are pushed.
   operation commit(const std::vector<operation>& pushed, const expr<std::int64_t>& ticket);
   void enter(sync_nodes& into);
-  operation leave() { return make(op::barrier_leave::name, {{barrier_, 0}, replica_.read().endpoint()}); }
+  operation leave() { return make(op::barrier_leave::name, {{barrier_, 0}, replica_.read().endpoint(g_)}); }
 
   struct round {
     output step, tickets;
@@ -113,7 +113,7 @@ PINION_DECL sync_builder::sync_builder(const sync_replicas_options& o, const var
     replica_ = local("replica");
     ticket_ = local("ticket");
   }
-  const colocate_with beside(operation(g_, step_.id()));
+  const colocate_with beside{operation(step_)};
   barrier_ =
       resource(op::replica_barrier::name, "barrier",
                {{"replicas_to_aggregate", o.replicas_to_aggregate}, {"total_num_replicas", o.total_num_replicas}},
@@ -129,19 +129,19 @@ PINION_DECL node_id sync_builder::accumulator(node_id variable) {
 
 PINION_DECL operation sync_builder::push(node_id accumulator, const gradient_value& gradient,
                                          const expr<std::int64_t>& ticket) {
-  const output a{accumulator, 0}, step = local_step_.read().endpoint();
+  const output a{accumulator, 0}, step = local_step_.read().endpoint(g_);
   if (gradient.is_sparse())
-    return make(op::sparse_accumulator_apply::name, {a, step, ticket.endpoint(), gradient.indices, gradient.rows});
-  return make(op::accumulator_apply::name, {a, step, ticket.endpoint(), gradient.dense});
+    return make(op::sparse_accumulator_apply::name, {a, step, ticket.endpoint(g_), gradient.indices, gradient.rows});
+  return make(op::accumulator_apply::name, {a, step, ticket.endpoint(g_), gradient.dense});
 }
 
 PINION_DECL operation sync_builder::commit(const std::vector<operation>& pushed, const expr<std::int64_t>& ticket) {
   node_request r{
       .op = op::barrier_commit::name,
       .base_name = o_.name + "/commit",
-      .inputs = {{barrier_, 0}, replica_.read().endpoint(), ticket.endpoint(), local_step_.read().endpoint()},
+      .inputs = {{barrier_, 0}, replica_.read().endpoint(g_), ticket.endpoint(g_), local_step_.read().endpoint(g_)},
       .where = where_};
-  for (const operation& p : pushed) r.control_inputs.push_back(p.id());
+  for (const operation& p : pushed) r.control_inputs.push_back(p.id(g_));
   const node_id committed = build(g_, std::move(r));
   return assign(local_step_, expr<std::int64_t>(g_, {committed, 0}), where_);
 }
@@ -149,18 +149,18 @@ PINION_DECL operation sync_builder::commit(const std::vector<operation>& pushed,
 PINION_DECL void sync_builder::enter(sync_nodes& into) {
   replica_entry& entry = into.entry = make_entry(o_.name, here_, where_);
   const operation entered =
-      make(op::barrier_enter::name, {{barrier_, 0}, entry.wanted.endpoint(), entry.task.endpoint()});
-  entry.got = {g_, {entered.id(), 1}};
+      make(op::barrier_enter::name, {{barrier_, 0}, entry.wanted.endpoint(g_), entry.task.endpoint(g_)});
+  entry.got = {g_, {entered.id(g_), 1}};
   entry.news = news();
-  into.ended = {g_, {entered.id(), 2}};
-  const operation step = assign(local_step_, expr<std::int64_t>(g_, {entered.id(), 0}), where_);
+  into.ended = {g_, {entered.id(g_), 2}};
+  const operation step = assign(local_step_, expr<std::int64_t>(g_, {entered.id(g_), 0}), where_);
   const operation replica = assign(replica_, entry.got, where_);
   into.enter = group(step, replica, ticket_.initializer());
 }
 
 PINION_DECL sync_builder::round sync_builder::take() {
   const operation taken = make(op::barrier_take::name, {{barrier_, 0}});
-  return {{taken.id(), 0}, {taken.id(), 1}};
+  return {{taken.id(g_), 0}, {taken.id(g_), 1}};
 }
 
 PINION_DECL gradient_value sync_builder::taken(node_id accumulator, const gradient_value& like, const round& r) {
@@ -169,25 +169,25 @@ PINION_DECL gradient_value sync_builder::taken(node_id accumulator, const gradie
                               {{accumulator, 0}, r.step, r.tickets}, {{"sum", o_.sum_gradients}});
   gradient_value y = like;
   if (sparse) {
-    y.indices = {mean.id(), 0};
-    y.rows = {mean.id(), 1};
+    y.indices = {mean.id(g_), 0};
+    y.rows = {mean.id(g_), 1};
   } else {
-    y.dense = {mean.id(), 0};
+    y.dense = {mean.id(g_), 0};
   }
   return y;
 }
 
 PINION_DECL operation sync_builder::advance(const operation& after, bool begins) {
   const control_dependencies then{after};
-  return make(op::barrier_advance::name, {{barrier_, 0}, step_.read(where_).endpoint()}, {{"begins", begins}});
+  return make(op::barrier_advance::name, {{barrier_, 0}, step_.read(where_).endpoint(g_)}, {{"begins", begins}});
 }
 
 PINION_DECL operation sync_builder::start(const std::vector<node_id>& accumulators) {
   std::vector<operation> reset;
   for (const node_id a : accumulators)
-    reset.push_back(make(op::accumulator_set_step::name, {{a, 0}, step_.read(where_).endpoint()}));
+    reset.push_back(make(op::accumulator_set_step::name, {{a, 0}, step_.read(where_).endpoint(g_)}));
   node_request all{.op = op::no_op::name, .base_name = o_.name + "/reset", .where = where_};
-  for (const operation& r : reset) all.control_inputs.push_back(r.id());
+  for (const operation& r : reset) all.control_inputs.push_back(r.id(g_));
   return advance({g_, build(g_, std::move(all))}, true);
 }
 
@@ -196,14 +196,14 @@ PINION_DECL operation sync_builder::stop(bool ended) {
 }
 
 PINION_DECL expr<std::string> sync_builder::news() {
-  const operation expiry = make(op::barrier_expire::name, {{barrier_, 0}, replica_.read().endpoint()},
+  const operation expiry = make(op::barrier_expire::name, {{barrier_, 0}, replica_.read().endpoint(g_)},
                                 {{"patience_ms", static_cast<std::int64_t>(o_.worker_timeout.count())}});
-  return {g_, {expiry.id(), 0}};
+  return {g_, {expiry.id(g_), 0}};
 }
 
 PINION_DECL sync_replicas_counts sync_builder::counts() {
   const operation c = make(op::barrier_counts::name, {{barrier_, 0}});
-  return {{g_, {c.id(), 0}}, {g_, {c.id(), 1}}};
+  return {{g_, {c.id(g_), 0}}, {g_, {c.id(g_), 1}}};
 }
 
 PINION_DECL operation sync_builder::make(std::string_view op, std::vector<output> inputs, attributes attrs) {
@@ -254,14 +254,15 @@ PINION_DECL sync_nodes_in_the_making::sync_nodes_in_the_making(const sync_replic
   state& s = *state_;
   const auto ticket = s.builder.next_ticket();
   std::vector<operation> pushed;
-  for (const auto& [gradient, variable] : gradients) {
-    s.accumulators.push_back(s.builder.accumulator(variable));
-    pushed.push_back(s.builder.push(s.accumulators.back(), gradient, ticket));
+  for (const gradient_of_variable& one : gradients) {
+    s.accumulators.push_back(s.builder.accumulator(one.variable));
+    pushed.push_back(s.builder.push(s.accumulators.back(), one.gradient, ticket));
   }
   s.made->train = s.builder.commit(pushed, ticket);
   const auto round = s.builder.take();
   for (std::size_t i = 0; i < gradients.size(); ++i)
-    s.means.push_back({s.builder.taken(s.accumulators[i], gradients[i].gradient, round), gradients[i].variable});
+    s.means.push_back(
+        {s.builder.taken(s.accumulators[i], gradients[i].gradient, round), gradients[i].variable, gradients[i].of});
 }
 
 PINION_DECL sync_nodes_in_the_making::~sync_nodes_in_the_making() = default;

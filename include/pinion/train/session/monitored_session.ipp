@@ -284,8 +284,9 @@ PINION_DECL std::vector<any_tensor> monitored_training_session::run_with_hooks(c
 PINION_DECL std::optional<std::size_t> monitored_training_session::fetch_step(run_request& all) const {
   if (!step_) return std::nullopt;
   const any_expr step = dsl::endpoint_of(handle_of<std::int64_t>(*graph_, graph_->collection("global_step")[0]));
-  const auto at = std::find_if(all.fetches.begin(), all.fetches.end(),
-                               [&](const any_expr& e) { return !e.empty() && e.endpoint() == step.endpoint(); });
+  const auto at = std::find_if(all.fetches.begin(), all.fetches.end(), [&](const any_expr& e) {
+    return !e.empty() && e.endpoint(*graph_, "the session's") == step.endpoint(*graph_);
+  });
   const auto index = static_cast<std::size_t>(at - all.fetches.begin());
   if (at == all.fetches.end() && o_.master.empty()) return std::nullopt;
   if (at == all.fetches.end()) all.fetches.push_back(step);

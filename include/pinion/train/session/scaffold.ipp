@@ -29,7 +29,7 @@ PINION_DECL operation scaffold::reads_of(graph& g, const std::string& name,
                                          const std::vector<std::string>& collections) {
   std::vector<node_id> reads;
   for (const std::string& c : collections)
-    for (const node_id v : g.collection(c)) reads.push_back(variable_of(g, v).read_id());
+    for (const node_id v : g.collection(c)) reads.push_back(variable_of(g, v).read_id(g));
   return group_of(g, name, reads);
 }
 

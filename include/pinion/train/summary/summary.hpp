@@ -65,8 +65,8 @@ expr<std::string> add(std::string_view name, attributes attrs, const std::vector
   attrs.set("tag", unique_tag(g, scope_state::current().name_prefix + std::string(name)));
   const expr<std::string> made =
       dsl::node_call<Op, std::string>(node_name_of(name), where, std::move(attrs), std::forward<A>(value));
-  g.add_to_collection(tagged, made.id());
-  for (const std::string& c : collections) g.add_to_collection(c, made.id());
+  g.add_to_collection(tagged, made.id(g));
+  for (const std::string& c : collections) g.add_to_collection(c, made.id(g));
   return made;
 }
 

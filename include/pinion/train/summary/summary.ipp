@@ -42,8 +42,8 @@ PINION_DECL expr<std::string> merge(const std::vector<expr<std::string>>& summar
                        .base_name = std::string(name.empty() ? op::merge_summary::name : name),
                        .where = where};
   for (const auto& s : summaries) {
-    dsl::graph_of(summaries[0], s);
-    request.inputs.push_back(dsl::endpoint_of(s, where).endpoint());
+    graph& g = dsl::graph_of(summaries[0], s);
+    request.inputs.push_back(dsl::endpoint_of(s, where).endpoint(g));
   }
   return {g, {build(g, std::move(request)), 0}};
 }

@@ -1,0 +1,212 @@
+// Expressions, variables and operations of another graph, given to every function that takes one. The nodes of the two
+// graphs have the same numbers, dtypes and shapes: a number that is taken without its graph names another node.
+#include <pinion/runtime/partial_run.hpp>
+#include <pinion/train.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/caught.hpp"
+
+namespace {
+
+using namespace pinion;
+namespace tr = pinion::train;
+
+struct model {
+  graph g;
+  expr<float> x, rows;
+  expr<bool> yes;
+  expr<std::int64_t> whole;
+  variable_handle<float> v;
+  variable_handle<std::int64_t> step;
+  expr<float> loss;
+  operation target;
+  expr<std::string> summary;
+
+  model() {
+    const auto use = g.as_default();
+    x = constant<float>({7, 7}, "x");
+    rows = constant<float>({{1, 2}, {3, 4}}, "rows");
+    yes = constant(true, "yes");
+    whole = constant(std::int64_t{0}, "whole");
+    v = variable(tensor<float>::of({1, 2}), {.name = "v"});
+    step = tr::get_or_create_global_step();
+    loss = reduce_sum(square(v) * x);
+    target = no_op("target");
+    summary = tr::summary::scalar("loss", loss);
+  }
+};
+
+struct use {
+  const char* name;
+  std::function<void(model& here, model& far)> call;
+};
+
+const tr::gradient_descent& descent() {
+  static const tr::gradient_descent one{{.learning_rate = .1}};
+  return one;
+}
+std::vector<tr::gradient_of_variable> gradients_in(model& m) {
+  const auto use = m.g.as_default();
+  return descent().compute_gradients(m.loss);
+}
+
+const std::vector<use>& uses() {
+  static const std::vector<use> all{
+      // values of nodes
+      {"an operator", [](model& h, model& f) { (void)(h.x + f.x); }},
+      {"matmul", [](model& h, model& f) { (void)matmul(h.rows, f.rows); }},
+      {"select", [](model& h, model& f) { (void)select(f.yes, h.x, h.x); }},
+      {"concat",
+       [](model& h, model& f) {
+         (void)concat({h.x, f.x}, 0);
+       }},
+      {"stack",
+       [](model& h, model& f) {
+         (void)stack({h.x, f.x});
+       }},
+      {"gather", [](model& h, model& f) { (void)gather(h.v, f.whole); }},
+      {"gradients by", [](model& h, model& f) { (void)gradients(h.loss, f.v); }},
+      {"gradients of", [](model& h, model& f) { (void)gradients(f.loss, h.v); }},
+      {"assign", [](model& h, model& f) { (void)assign(h.v, f.x); }},
+      {"assign_add", [](model& h, model& f) { (void)assign_add(h.v, f.x); }},
+      {"assign_sub", [](model& h, model& f) { (void)assign_sub(h.v, f.x); }},
+      {"assign of a variable", [](model& h, model& f) { (void)assign(h.v, f.v); }},
+      {"an initial value", [](model&, model& f) { (void)variable(f.x); }},
+      {"an initial value in parts",
+       [](model&, model& f) {
+         (void)partitioned_variable<float>(f.rows, {.name = "p", .partition = fixed_size_partitioner{2}});
+       }},
+      {"enqueue",
+       [](model&, model& f) {
+         const auto q = fifo_queue<float>({.capacity = 1, .shapes = {{2}}});
+         (void)q.enqueue(f.x);
+       }},
+      {"enqueue_many",
+       [](model&, model& f) {
+         const auto q = fifo_queue<float>({.capacity = 1, .shapes = {{2}}});
+         (void)q.enqueue_many(f.rows);
+       }},
+      // bodies
+      {"cond yields",
+       [](model& h, model& f) {
+         (void)cond(
+             h.yes, [&] { return f.x; }, [&] { return h.x; });
+       }},
+      {"cond uses",
+       [](model& h, model& f) {
+         (void)cond(
+             h.yes, [&] { return h.x + f.x; }, [&] { return h.x; });
+       }},
+      {"while_loop begins with",
+       [](model& h, model& f) {
+         (void)while_loop([](auto i, auto) { return i < std::int64_t{2}; },
+                          [](auto i, auto y) {
+                            return std::tuple{i + std::int64_t{1}, y * 2.f};
+                          },
+                          h.whole, f.x);
+       }},
+      {"while_loop yields",
+       [](model& h, model& f) {
+         (void)while_loop([](auto y) { return reduce_sum(y) < 2.f; }, [&](auto) { return f.x; }, h.x);
+       }},
+      // scopes and operations
+      {"group", [](model& h, model& f) { (void)group(h.target, f.target); }},
+      {"control_dependencies", [](model&, model& f) { const control_dependencies after{f.target}; }},
+      {"colocate_with", [](model&, model& f) { const colocate_with near{operation(f.v)}; }},
+      // steps
+      {"a fetch", [](model&, model& f) { session().run(f.x); }},
+      {"a fetched variable", [](model&, model& f) { session().run(f.v); }},
+      {"a target", [](model&, model& f) { session().run(f.target); }},
+      {"a feed",
+       [](model& h, model& f) {
+         session().run({{f.x, tensor<float>::of({1, 2})}}, h.x);
+       }},
+      {"a callable's feed", [](model& h, model& f) { (void)session().make_callable(feeds(f.x), fetches(h.x)); }},
+      {"a callable's fetch", [](model& h, model& f) { (void)session().make_callable(feeds(h.x), fetches(f.x)); }},
+      {"a callable's target",
+       [](model& h, model& f) { (void)session().make_callable(feeds(h.x), fetches(h.x), targets(f.target)); }},
+      {"a partial run",
+       [](model& h, model& f) {
+         session s;
+         const partial_run run(s, feeds(h.x), fetches(f.x));
+       }},
+      // training
+      {"minimize by", [](model& h, model& f) { (void)descent().minimize(h.loss, {.variables = {f.v}}); }},
+      {"minimize counts", [](model& h, model& f) { (void)descent().minimize(h.loss, {.global_step = f.step}); }},
+      {"compute_gradients", [](model& h, model& f) { (void)descent().compute_gradients(h.loss, {f.v}); }},
+      {"apply_gradients", [](model&, model& f) { (void)descent().apply_gradients(gradients_in(f)); }},
+      {"change_gradients",
+       [](model&, model& f) { (void)tr::change_gradients(gradients_in(f), [](auto g) { return g * 2.f; }); }},
+      {"a learning rate",
+       [](model& h, model& f) { (void)tr::gradient_descent{{.learning_rate = f.loss}}.minimize(h.loss); }},
+      {"clip_by_global_norm",
+       [](model& h, model& f) {
+         (void)tr::clip_by_global_norm(std::vector<expr<float>>{h.x, f.x}, 1);
+       }},
+      {"weights of a loss", [](model& h, model& f) { (void)tr::mean_squared_error(h.x, h.x, {.weights = f.x}); }},
+      {"merged summaries",
+       [](model& h, model& f) {
+         (void)tr::summary::merge({h.summary, f.summary});
+       }},
+      {"a saver's variables",
+       [](model&, model& f) {
+         session s;
+         tr::saver{{.variables = {f.v}}}.save(s, "never/written");
+       }},
+      {"a saver's names",
+       [](model&, model& f) {
+         session s;
+         tr::saver{{.names = {{"v", f.v}}}}.save(s, "never/written");
+       }},
+  };
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("what belongs to another graph is refused by every function that takes one, by name") {
+  for (const use& u : uses()) {
+    model far, here;
+    const auto in_use = here.g.as_default();
+    INFO(u.name);
+    CHECK(refusal([&] { u.call(here, far); }, errc::invalid_argument, "belongs to another graph than ",
+                  "; each thread has a default graph of its own", "other_graphs_test.cpp:") == "");
+  }
+}
+
+TEST_CASE("an assignment of what another thread made, in its own default graph, is refused") {
+  graph g;
+  const auto use = g.as_default();
+  const auto before = constant<float>({1, 1}, "before");
+  const auto v = variable(tensor<float>::of({0, 0}), {.name = "v"});
+  session s;
+  s.run(v.initializer());
+  std::string said;
+  std::thread([&] {
+    const auto seven = constant<float>({7, 7}, "seven");
+    said = failure([&] { s.run(assign(v, seven)); });
+  }).join();
+  CHECK(
+      said ==
+      "invalid_argument: 'seven' belongs to another graph than the node that takes it; each thread has a default graph "
+      "of its own");
+  CHECK(s.run(v) == tensor<float>::of({0, 0}));
+}
+
+TEST_CASE("an initializer made in another thread, whose graph has no variables, says of which graph it is") {
+  graph g;
+  const auto use = g.as_default();
+  const auto v = variable(1.f, {.name = "v"});
+  session s;
+  std::string said;
+  std::thread([&] { said = failure([&] { s.run(global_variables_initializer()); }); }).join();
+  CHECK(said ==
+        "invalid_argument: 'init' belongs to another graph than the session's; each thread has a default graph "
+        "of its own");
+}
