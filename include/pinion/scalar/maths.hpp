@@ -3,8 +3,7 @@
 // Every function works lane by lane, keeps NaN, and is right at the infinities, at zeros of either sign (odd functions
 // keep the sign), and for denormal inputs and results, which are not flushed to zero. The comment of each states its
 // largest error in ulp (units in the last place of the exact result) for float / double, on any instruction set, with
-// and without fused multiply-add. bench/maths_ulp measures it over every float and over samples of double. A unit
-// compiled with -ffast-math loses these properties.
+// and without fused multiply-add. bench/maths_ulp measures it over every float and over samples of double.
 //
 // Each function splits its argument so that a small rest is left (n ln 2 + r, 2^e (1 + f), n pi/2 + r), evaluates a
 // polynomial of the rest, and assembles the result. The polynomials minimise the largest relative error of the function
@@ -14,6 +13,7 @@
 
 #include <pinion/scalar/simd.hpp>
 
+PINION_EXACT_BEGIN
 namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace detail {
@@ -448,3 +448,4 @@ PINION_VECTOR simd<float, Isa> erfc(simd<float, Isa> x) {
 }
 
 }}}  // namespace pinion::v0::scalar
+PINION_EXACT_END

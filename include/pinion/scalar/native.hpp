@@ -12,6 +12,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/scalar/isa.hpp>
 
+PINION_EXACT_BEGIN
 namespace pinion { inline namespace v0 { namespace scalar { namespace detail {
 
 // The compiler's vector type, aligned to its size. A typedef with less alignment or with may_alias makes g++ 12 compute
@@ -169,3 +170,4 @@ PINION_VECTOR auto joined(const V& low, const V& high, std::integer_sequence<int
 #endif
 
 }}}}  // namespace pinion::v0::scalar::detail
+PINION_EXACT_END

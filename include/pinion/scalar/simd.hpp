@@ -26,6 +26,7 @@
 #include <pinion/scalar/isa.hpp>
 #include <pinion/scalar/native.hpp>
 
+PINION_EXACT_BEGIN
 namespace pinion { inline namespace v0 { namespace scalar {
 
 // The number of lanes that fill one vector.
@@ -464,3 +465,4 @@ PINION_VECTOR simd<T, Isa> sqrt(simd<T, Isa> x) {
 }
 
 }}}  // namespace pinion::v0::scalar
+PINION_EXACT_END
