@@ -52,6 +52,7 @@ void run_cross_entropy(kernel_context& c) {
   const matrix_view m(logits.shape());
   T* const loss = c.allocate(0, logits.dtype(), {m.rows}).template data<T>();
   T* const backprop = c.wants(1) ? c.allocate(1, logits.dtype(), logits.shape()).template data<T>() : nullptr;
+  if (m.columns == 0) return void(std::fill_n(loss, m.rows, T(0)));  // a sum over no classes
   c.launch([label = labels.data<T>(), x = logits.data<T>(), loss, backprop, m, services = c.services] {
     in_ranges(*services, m.rows, m.columns * cost_of_exp, [&](std::int64_t first, std::int64_t last) {
       const std::int64_t at = first * m.columns;
