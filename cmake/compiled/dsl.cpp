@@ -6,6 +6,7 @@
 #include <pinion/nn/initializers.ipp>
 #include <pinion/nn/partitioned_variable.ipp>
 #include <pinion/nn/partitioners.ipp>
+#include <pinion/nn/update_ops.ipp>
 #include <pinion/op/control/spelling.ipp>
 #include <pinion/op/conv/spelling.ipp>
 #include <pinion/op/elementwise/map.ipp>

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "laws/machine.hpp"
+#include "laws/kernel_laws.hpp"
 #include "support/filled_new.hpp"
 
 namespace {

@@ -67,6 +67,46 @@ TEST_CASE_METHOD(own_session, "the moving averages follow when the update operat
   CHECK(sess.run({{x, {{{3}, {4}}}}, {training, false}}, y)(0, 1, 0) == Approx(1 / std::sqrt(2.5)));
 }
 
+TEST_CASE_METHOD(own_session, "minimize runs the updates of its own loss, unless it is told not to") {
+  const auto x = placeholder<double>({unknown, 1}, "x"), other = placeholder<double>({unknown, 1}, "other");
+  const auto layer = [](const auto& of, const char* name) {
+    return nn::batch_norm(of, {.training = true, .momentum = .5, .name = name});
+  };
+  const auto loss = reduce_sum(square(layer(x, "mine") - 1.)), far = reduce_sum(layer(other, "other_one"));
+  const tr::gradient_descent rule{{.learning_rate = .1}};
+  const auto still = rule.minimize(loss, {.run_updates = false}), train = rule.minimize(loss);
+  const auto mean = [&](const char* name) { return sess.run(tr::handle_of<double>(g, g.id_of(name)))(0); };
+  sess.run(global_variables_initializer());
+  sess.run({{x, {{2}, {4}}}}, still);
+  CHECK(mean("mine/moving_mean") == 0);
+  sess.run({{x, {{2}, {4}}}}, train);  // the placeholder of the other loss is not needed
+  CHECK(mean("mine/moving_mean") == 1.5);
+  CHECK(mean("other_one/moving_mean") == 0);
+  sess.run({{other, {{2}, {4}}}}, rule.minimize(far));
+  CHECK(mean("other_one/moving_mean") == 1.5);
+}
+
+TEST_CASE_METHOD(own_session, "a batch of no rows leaves batch_norm's averages and weights as they are") {
+  const auto x = placeholder<float>({unknown, 2}, "x");
+  const auto y = nn::batch_norm(x, {.training = true, .momentum = .5, .name = "bn"});
+  const auto train = tr::gradient_descent{{.learning_rate = .1}}.minimize(reduce_sum(square(y)));
+  sess.run(global_variables_initializer());
+  sess.run({{x, {{1, 2}, {3, 6}}}}, train);
+  const std::vector<const char*> names{"bn/moving_mean", "bn/moving_variance", "bn/gamma", "bn/beta"};
+  const auto all = [&] {
+    std::vector<tensor<float>> values;
+    for (const char* name : names) values.push_back(sess.run(tr::handle_of<float>(g, g.id_of(name))));
+    return values;
+  };
+  const auto before = all();
+  sess.run({{x, tensor<float>(shape{0, 2})}}, train);
+  const auto after = all();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    INFO(names[i]);
+    CHECK(after[i] == before[i]);
+  }
+}
+
 TEST_CASE_METHOD(own_session,
                  "batch_norm that only predicts updates nothing; one without scale and center has no weights") {
   const auto x = placeholder<float>({unknown, 3}, "x");
@@ -89,10 +129,7 @@ TEST_CASE_METHOD(own_session,
                              {.rate = .1, .training = training, .seed = 4});
   const auto y = nn::dense(n, 1, {.seed = 5, .name = "out"});
   const auto loss = tr::sigmoid_cross_entropy(t, y);
-  const auto train = [&] {
-    const control_dependencies after{nn::update_ops()};
-    return tr::adam{{.learning_rate = .05}}.minimize(loss);
-  }();
+  const auto train = tr::adam{{.learning_rate = .05}}.minimize(loss);
   sess.run(global_variables_initializer());
   for (int step = 0; step < 200; ++step) sess.run({{training, true}}, train);
   CHECK(float(sess.run({{training, false}}, loss)) < .1f);

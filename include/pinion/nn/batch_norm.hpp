@@ -13,6 +13,7 @@
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/nn/training_flag.hpp>
+#include <pinion/nn/update_ops.hpp>
 #include <pinion/op/matmul/spelling.hpp>
 #include <pinion/op/nn/spelling.hpp>
 #include <pinion/op/reduce/spelling.hpp>
@@ -43,17 +44,24 @@ std::tuple<expr<T>, expr<T>> moments_of(const expr<T>& x, source_location where)
   const expr<T> mean = reduce_mean(x, {.axes = others}, where);
   return {mean, reduce_mean(square(x - mean), {.axes = others}, where)};
 }
+// The same, and those given where x is empty.
+template <class T>
+std::tuple<expr<T>, expr<T>> moments_of(const expr<T>& x, const expr<T>& mean_of_none, const expr<T>& variance_of_none,
+                                        source_location where) {
+  const auto [mean, variance] = moments_of<T>(x, where);
+  if (x.shape().known() && x.shape().count() > 0) return {mean, variance};
+  const expr<bool> is_empty = reduce_min(shape_of(x, {}, where), {}, where) == 0;
+  return {select(is_empty, mean_of_none, mean), select(is_empty, variance_of_none, variance)};
+}
 
 }  // namespace detail
 
 // Normalises each channel, which is the last axis: x minus its mean, divided by sqrt(variance + epsilon), then
 // multiplied by the variable NAME/gamma, plus the variable NAME/beta (Ioffe and Szegedy 2015). Training uses the mean
 // and the population variance of the batch, as tf.nn.moments computes them; prediction uses the moving averages
-// NAME/moving_mean and NAME/moving_variance, which are not trainable. The collection "update_ops" holds the operations
-// that update the averages; a training step has to run them:
-//
-//   pn::control_dependencies after{pn::nn::update_ops()};
-//   auto train = optimizer.minimize(loss);
+// NAME/moving_mean and NAME/moving_variance, which are not trainable. minimize() of a loss that depends on the layer
+// runs the operations that update the averages; a step that applies gradients otherwise depends on pn::nn::update_ops()
+// (update_ops.hpp). A batch of no rows is normalised by the averages, and leaves them as they are.
 //
 // Throws invalid_argument unless the operand has at least two axes and a known number of channels. float, double. Where
 // the flag is an expression, a step that predicts leaves the averages as they are, although it runs the updates. A flag
@@ -77,16 +85,15 @@ expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
   };
   const auto moving_mean = weights("moving_mean", 0, false), moving_variance = weights("moving_variance", 1, false);
   const expr<T> old_mean = moving_mean.read(where), old_variance = moving_variance.read(where);
-  const auto used = o.training.choose([&] { return detail::moments_of<T>(x, where); },
+  const auto used = o.training.choose([&] { return detail::moments_of<T>(x, old_mean, old_variance, where); },
                                       [&] {
                                         return std::tuple{old_mean, old_variance};
                                       });
   const auto& [mean, variance] = used;
   if (!o.training.is_fixed() || o.training.fixed()) {  // prediction leaves the averages as they are
     const T rest = static_cast<T>(1 - o.momentum);
-    graph& g = x.owner();
-    g.add_to_collection("update_ops", assign_sub(moving_mean, (old_mean - mean) * rest, where).id(g));
-    g.add_to_collection("update_ops", assign_sub(moving_variance, (old_variance - variance) * rest, where).id(g));
+    add_update(assign_sub(moving_mean, (old_mean - mean) * rest, where), mean);
+    add_update(assign_sub(moving_variance, (old_variance - variance) * rest, where), mean);
   }
   expr<T> factor = rsqrt(variance + static_cast<T>(o.epsilon), {}, where);
   if (o.scale) {
@@ -97,10 +104,6 @@ expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
   const auto beta = weights("beta", 0, true);
   return (x - mean) * factor + beta;
 }
-
-// An operation that runs the operations that the default graph's collection "update_ops" holds so far. Call it after
-// the last layer; updates that are added later are not among them. TensorFlow: tf.GraphKeys.UPDATE_OPS.
-operation update_ops(std::string_view name = "update_ops", source_location where = source_location::current());
 
 // Options of nn::dropout. `rate` is the part of the elements that is dropped, in [0, 1). The seed 0 draws others in
 // each session.

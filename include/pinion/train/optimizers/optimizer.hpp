@@ -28,6 +28,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/nn/update_ops.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/source/spelling.hpp>
 #include <pinion/op/variable/rule.hpp>
@@ -48,6 +49,9 @@ struct minimize_options {
   std::vector<operation> variables = {};
   // The name of the operation; empty: the name of the optimizer.
   std::string name = {};
+  // minimize() runs the updates that belong to the loss, such as those of batch_norm's averages (nn/update_ops.hpp),
+  // before it updates the variables.
+  bool run_updates = true;
 };
 
 // The names of a rule's two ops: one for a dense gradient, one for a sparse gradient.
@@ -122,8 +126,14 @@ class in_graph {
 // Runs both steps of an optimizer in the graph of the loss. Scopes that are open in that graph hold for the new nodes.
 template <class Optimizer, dsl::graph_operand L>
 operation minimize_by(Optimizer& optimizer, const L& loss, const minimize_options& options, source_location where) {
-  const in_graph use(loss.owner());
-  return optimizer.apply_gradients(optimizer.compute_gradients(loss, options.variables), options, where);
+  graph& g = loss.owner();
+  const in_graph use(g);
+  const auto gradients = optimizer.compute_gradients(loss, options.variables);
+  const operation updates =
+      options.run_updates ? nn::updates_of(g, dsl::endpoint_of(loss).endpoint(g), where) : operation();
+  if (updates.empty()) return optimizer.apply_gradients(gradients, options, where);
+  const control_dependencies after{updates};
+  return optimizer.apply_gradients(gradients, options, where);
 }
 
 }  // namespace detail
