@@ -259,6 +259,18 @@ TEST_CASE("momentum of rows that no index names stays, as in TensorFlow") {
   CHECK(to_string(sess.run(m.table)) == "[[0, 0], [1.5, 2], [5, 6], [7, 8]]");
 }
 
+TEST_CASE("look-ups of one table by indices of two dtypes are one sparse gradient") {
+  look_up m;
+  const auto wide = constant<std::int64_t>({1, 2});
+  const auto both = reduce_sum(gather(m.table, m.rows)) + reduce_sum(gather(m.table, wide));
+  const auto train = tr::momentum{{.learning_rate = 1, .momentum = .5f}}.minimize(both);
+  session sess;
+  sess.run(global_variables_initializer());
+  sess.run({{m.rows, {0, 2}}}, train);
+  CHECK(to_string(sess.run(m.table)) == "[[0, 1], [2, 3], [3, 4], [7, 8]]");
+  CHECK(m.g.find("ScatterDense") == std::nullopt);
+}
+
 TEST_CASE("two look-ups of one table are one sparse gradient, and a look-up beside a dense use a dense one") {
   look_up m;
   auto both = m.loss + reduce_sum(gather(m.table, m.rows));

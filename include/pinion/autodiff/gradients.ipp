@@ -1,6 +1,7 @@
 // Bodies of <pinion/autodiff/gradients.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -147,15 +148,20 @@ class reverse_walk {
     parts = {gradient_value{sum, {}, {}}};
     return parts[0];
   }
-  // True where all gradients are sparse with indices of one dtype: their rows together are then the rows of the sum.
-  bool all_sparse(const std::vector<gradient_value>& parts) const {
-    for (const gradient_value& v : parts)
-      if (!v.is_sparse() || g_.type_of(v.indices).dtype != g_.type_of(parts[0].indices).dtype) return false;
-    return true;
+  // True where all gradients are sparse: their rows together are then the rows of the sum.
+  static bool all_sparse(const std::vector<gradient_value>& parts) {
+    return std::all_of(parts.begin(), parts.end(), [](const gradient_value& v) { return v.is_sparse(); });
   }
+  // Indices of two dtypes become int64.
   gradient_value joined(const std::vector<gradient_value>& parts) {
+    const auto type_of = [&](const gradient_value& v) { return g_.type_of(v.indices).dtype; };
+    const dtype first = type_of(parts[0]);
+    const bool is_one = std::all_of(parts.begin(), parts.end(), [&](const auto& v) { return type_of(v) == first; });
     std::vector<output> indices, rows;
-    for (const gradient_value& v : parts) indices.push_back(v.indices), rows.push_back(v.rows);
+    for (const gradient_value& v : parts) {
+      indices.push_back(op::cast_to(g_, v.indices, is_one ? first : dtype::int64, where_));
+      rows.push_back(v.rows);
+    }
     const auto join = [&](std::vector<output> all) {
       return output{build(g_, {.op = op::concat::name,
                                .base_name = "concat",

@@ -20,6 +20,8 @@ const scalar::program& program_of(const attributes& attrs);
 // The operations that a node computes for each element in one pass, as "add, exp, mul"; "" for a node without a program
 // and for one of a single operation.
 std::string fused_operations(const node& n);
+// A value in another numeric dtype: a Cast, or the value itself where it has that dtype.
+output cast_to(graph& g, output value, dtype type, source_location where);
 
 namespace detail {
 

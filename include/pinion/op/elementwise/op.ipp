@@ -9,6 +9,7 @@
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/parts.hpp>
 #include <pinion/op/elementwise/program_size.hpp>
+#include <pinion/opkit/build.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/work_context.hpp>
 #include <pinion/scalar/cut.hpp>
@@ -31,6 +32,19 @@ PINION_DECL std::string fused_operations(const node& n) {
   for (const auto& i : runs.code)
     if (const auto& f = scalar::facts(i.op); f.operands > 0) all.append(all.empty() ? "" : ", ").append(f.name);
   return all;
+}
+
+PINION_DECL output cast_to(graph& g, output value, dtype type, source_location where) {
+  auto p = std::make_shared<scalar::program>();
+  p->arithmetic = g.type_of(value).dtype;
+  if (p->arithmetic == type) return value;
+  p->results.push_back({p->emit_input(false), type});
+  return {build(g, {.op = cast::name,
+                    .base_name = std::string(cast::base_name),
+                    .inputs = {value},
+                    .attrs = {{"program", shared_program(std::move(p))}},
+                    .where = where}),
+          0};
 }
 
 }}}  // namespace pinion::v0::op
