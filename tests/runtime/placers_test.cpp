@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <memory>
 
 #include <support/caught.hpp>
@@ -52,6 +53,18 @@ TEST_CASE("a step is placed once, planned and run in any order") {
     const auto p = own.sess.plan(a);
     CHECK((own.calls() == 1 && p.find("a")->reason == "first device"));
   }
+}
+
+TEST_CASE("a step is placed beside its own nodes that ran, not beside all that ever did") {
+  own_graph own;
+  const auto most = std::make_shared<std::size_t>(0);
+  session sess{{.placer = [most](const placement_problem& p) {
+    *most = std::max(*most, p.kept.size());
+    return simple_placer{}(p);
+  }}};
+  const auto a = constant(1.f, "a");
+  for (int i = 0; i < 20; ++i) sess.run(a + static_cast<float>(i));
+  CHECK(*most == 1);
 }
 
 TEST_CASE("a step with feeds runs as it was planned without them") {

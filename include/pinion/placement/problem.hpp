@@ -15,7 +15,7 @@ struct placement_problem {
   graph_view graph;
   std::vector<node_id> nodes;  // ascending, closed under inputs but for fed ones
   std::vector<device_info> devices;
-  std::unordered_map<node_id, std::string> kept = {};  // the devices of nodes that an earlier run placed
+  std::unordered_map<node_id, std::string> kept = {};  // the devices of those of them that ran before
   device_spec home = {};                               // job and task preferred where a request names neither
   bool soft = false;                                   // may a request that cannot be met be loosened?
   const op_knowledge& ops = library_ops();

@@ -36,6 +36,8 @@ class placed_steps {
   };
 
   placement make(graph_view g, const step_signature& signature, std::vector<device_info> devices) const;
+  // The devices of those among the nodes that ran. A step pays for its own nodes, however many others have run.
+  std::unordered_map<node_id, std::string> kept_of(const std::vector<node_id>& nodes) const;
   // Returns null for a step that is to be placed anew.
   const placement* find(graph_view g, const step_signature& signature, const std::vector<device_info>& devices) const;
   bool agrees_with_runs(const placement& placed) const;

@@ -31,12 +31,20 @@ PINION_DECL placement placed_steps::make(graph_view g, const step_signature& sig
   if (!signature.feeds.empty())
     if (const placement* const planned = find(g, {{}, signature.fetches, signature.targets}, devices))
       return planned->part(nodes);
+  auto kept = kept_of(nodes);
   return placer_(placement_problem{.graph = g,
                                    .nodes = std::move(nodes),
                                    .devices = std::move(devices),
-                                   .kept = kept_,
+                                   .kept = std::move(kept),
                                    .home = home_,
                                    .soft = soft_});
+}
+
+PINION_DECL std::unordered_map<node_id, std::string> placed_steps::kept_of(const std::vector<node_id>& nodes) const {
+  std::unordered_map<node_id, std::string> kept;
+  for (const node_id id : nodes)
+    if (const auto at = kept_.find(id); at != kept_.end()) kept.insert(*at);
+  return kept;
 }
 
 PINION_DECL const placement* placed_steps::find(graph_view g, const step_signature& signature,
