@@ -17,6 +17,7 @@
 #include <pinion/runtime/optimize/fuse_reductions.ipp>
 #include <pinion/runtime/optimize/join_programs.ipp>
 #include <pinion/runtime/optimize/optimize.ipp>
+#include <pinion/runtime/optimize/order_initial_values.ipp>
 #include <pinion/runtime/optimize/share_common.ipp>
 #include <pinion/runtime/optimize/symbolic_shapes.ipp>
 #include <pinion/runtime/options.ipp>

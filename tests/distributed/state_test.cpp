@@ -57,6 +57,21 @@ TEST_CASE("sessions at different targets share the variables of a third task") {
   CHECK(int(session(toward(cluster.target("worker", 0))).run(v)) == 4);
 }
 
+TEST_CASE("an initial value on one task reads the initial value of a variable on another, at every initialisation") {
+  auto& cluster = any_cluster();
+  fresh f;
+  const auto a = place<"/job:ps/task:0">(variable(reduce_sum(fill<float>({256, 256}, 1.f)), {.name = "a"}));
+  const auto b = place<"/job:ps/task:1">(variable(a * 2.f, {.name = "b"}));
+  const auto init = global_variables_initializer();
+  const auto change = group(assign(a, -1.f), assign(b, -1.f));
+  session sess{toward(cluster.target("worker", 0))};
+  for (int turn = 0; turn < 10; ++turn) {
+    sess.run(init);
+    CHECK(float(sess.run(b)) == 2 * 256 * 256);
+    sess.run(change);
+  }
+}
+
 TEST_CASE("variables of one name on different tasks are apart") {
   auto& cluster = any_cluster();
   fresh f;

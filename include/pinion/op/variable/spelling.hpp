@@ -126,8 +126,8 @@ expr<T> assign_sub(const variable_handle<T>& v, V&& amount, source_location wher
 
 // An operation that runs the initialisers of all global variables made so far in the default graph. A variable made
 // afterwards is not among them, so call this last. Running it again gives all variables their initial values again.
-// Initial values that read other variables need these first: run their initialisers before. A variable that is read
-// without a value fails the step with failed_precondition.
+// An initial value that reads other variables reads their initial values, where the step initialises them too, and what
+// they hold otherwise. A variable that is read without a value fails the step with failed_precondition.
 operation global_variables_initializer(std::string_view name = "init",
                                        source_location where = source_location::current());
 

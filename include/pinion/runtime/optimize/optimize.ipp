@@ -10,12 +10,14 @@
 #include <pinion/runtime/optimize/fold_transposes.hpp>
 #include <pinion/runtime/optimize/fuse_reductions.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
+#include <pinion/runtime/optimize/order_initial_values.hpp>
 #include <pinion/runtime/optimize/share_common.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL optimized_step optimize(graph_view g, const placement& placed, const step_signature& signature) {
   draft d(g, placed, signature);
+  order_initial_values(d);
   fold_constants(d, largest_folded_constant);
   fold_transposes(d);
   share_common(d);
