@@ -13,6 +13,7 @@
 #include <pinion/base/md5.ipp>
 #include <pinion/base/near_name.ipp>
 #include <pinion/base/outcome.ipp>
+#include <pinion/base/processors.ipp>
 #include <pinion/base/short_turns.ipp>
 #include <pinion/base/source_location.ipp>
 #include <pinion/base/stop_signal.ipp>

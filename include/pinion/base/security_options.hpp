@@ -21,7 +21,8 @@ namespace pinion { inline namespace v0 {
 //
 // Errors: what uses it throws invalid_argument for a key that is too short, for a secret that is given twice or in
 // part, and for a file that is no PEM; not_found for a file that is missing; failed_precondition for a key_file or
-// private_key that other users of the machine may open. A peer with other credentials is unauthenticated.
+// private_key that other users of the machine may open, the group of one that is root's excepted. A peer with other
+// credentials is unauthenticated.
 struct security_options {
   std::string key = {};       // the shared key itself; "": none
   std::string key_file = {};  // the file that holds it, for its owner alone (mode 600); a newline at its end is dropped

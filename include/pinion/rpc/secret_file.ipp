@@ -26,6 +26,13 @@ struct open_file {
   const int number;
 };
 
+// The permissions that no file may have which these may read. A secret of root may be read by its group, as secrets
+// that are mounted into containers are; PostgreSQL takes its keys by the same rule.
+inline unsigned refused_mode(readers allowed, bool of_root) {
+  if (allowed == readers::anybody) return 022;
+  return of_root ? 037 : 077;
+}
+
 // Throws unless nobody but those who may has been able to read the file, or to write it.
 inline void check_access(int file, const std::string& path, const std::string& what, readers allowed) {
   struct stat about {};
@@ -36,7 +43,7 @@ inline void check_access(int file, const std::string& path, const std::string& w
   if (secret && about.st_uid != ::geteuid() && about.st_uid != 0)
     throw error(errc::failed_precondition, named + " belongs to another user of this machine (number " +
                                                std::to_string(about.st_uid) + "), who may read and change it");
-  if ((mode & (secret ? 077U : 022U)) == 0) return;
+  if ((mode & refused_mode(allowed, about.st_uid == 0)) == 0) return;
   std::array<char, 8> octal{};
   std::snprintf(octal.data(), octal.size(), "%03o", mode);
   throw error(errc::failed_precondition,

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <pinion/base/processors.hpp>
 #include <pinion/base/said_wait.hpp>
 #if PINION_HAS_CUDA
 #include <pinion/device/cuda/memory.hpp>
@@ -238,7 +239,7 @@ PINION_DECL void direct_session::close(source_location where) {
 PINION_DECL task_options direct_session::task_of(const session_options& o) {
   // The calling thread works too, so there is one helper less than threads.
   const auto helpers = [](int threads) {
-    const int all = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
+    const int all = threads > 0 ? threads : usable_processors();
     return std::max(0, all - 1);
   };
   return {.cpu_devices = o.cpu_devices,

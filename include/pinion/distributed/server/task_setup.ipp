@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <thread>
 #include <utility>
 
 #include <pinion/base/log.hpp>
+#include <pinion/base/processors.hpp>
 #include <pinion/distributed/server/task_setup.hpp>
 #include <pinion/rpc/network.hpp>
 #include <pinion/spec/host_port.hpp>
@@ -60,8 +60,7 @@ inline std::uint64_t mappings_of(const server_limits& limits) {
 
 PINION_DECL server_threads threads_of(const cluster_spec& cluster, const std::string& job,
                                       const server_options& options) {
-  const int cores = std::max(
-      1, static_cast<int>(std::thread::hardware_concurrency()) / detail::tasks_beside(cluster, job, options.task));
+  const int cores = std::max(1, usable_processors() / detail::tasks_beside(cluster, job, options.task));
   const auto threads = [&](int wanted) { return wanted > 0 ? wanted : cores; };
   // The network's thread does not compute, so the pool needs a thread at least.
   const int inter_op = threads(options.config.inter_op_threads),
