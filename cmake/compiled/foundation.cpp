@@ -1,4 +1,5 @@
 // The part of pinion::compiled that holds the bodies of base, spec, tensor, scalar and device.
+#include <pinion/base/calls_until_exit.ipp>
 #include <pinion/base/cancellable_work.ipp>
 #include <pinion/base/cancellation.ipp>
 #include <pinion/base/countdown.ipp>

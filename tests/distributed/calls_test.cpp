@@ -153,31 +153,34 @@ TEST_CASE("L2: a thread that the system does not start fails one call, unless ot
 
 // Work that goes on until it is cancelled, or let go.
 struct work_under_way {
-  std::atomic<bool> begun{false}, over{false}, cancelled{false};
-  std::function<void()> one() {
-    return [this] {
-      begun = true;
-      cancelled = caught([this] {
-                    while (!over) cancellable_work::check(), std::this_thread::yield();
-                  }).code() == errc::cancelled;
-      over = true;
+  struct state {
+    std::atomic<bool> begun{false}, over{false}, cancelled{false};
+  };
+  const std::shared_ptr<state> is = std::make_shared<state>();  // work may end after its test has looked
+  std::function<void()> one() const {
+    return [is = is] {
+      is->begun = true;
+      is->cancelled = caught([&] {
+                        while (!is->over) cancellable_work::check(), std::this_thread::yield();
+                      }).code() == errc::cancelled;
+      is->over = true;
     };
   }
 };
 template <class Threads, class Add>
 void check_that_work_is_cancelled(Threads& all, const Add& add) {
-  work_under_way its, of_another;
+  const work_under_way its, of_another;
   add(all, 1, its.one());
   add(all, 2, of_another.one());
-  while (!its.begun || !of_another.begun) std::this_thread::yield();
+  while (!its.is->begun || !of_another.is->begun) std::this_thread::yield();
   all.drop(1);
-  while (!its.over) std::this_thread::yield();
-  CHECK(its.cancelled);
-  CHECK_FALSE(of_another.over);
-  work_under_way later;
-  later.over = true;
+  while (!its.is->over) std::this_thread::yield();
+  CHECK(its.is->cancelled);
+  CHECK_FALSE(of_another.is->over);
+  const work_under_way later;
+  later.is->over = true;
   add(all, 1, later.one());
-  of_another.over = true;
+  of_another.is->over = true;
 }
 
 TEST_CASE("F4: work under way for a client that is gone is cancelled, and that of others is not") {

@@ -19,7 +19,7 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail {
 using onednn_desc = dnnl::memory::desc;
 
 inline const dnnl::engine& onednn_engine() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  static const auto& engine = *new dnnl::engine(dnnl::engine::kind::cpu, 0);  // outlives the statics of the program
   return engine;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <pinion/base/arithmetic.hpp>
+#include <pinion/base/calls_until_exit.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/base/without_signals.hpp>
@@ -82,8 +83,9 @@ class one_openmp_thread {
 #if PINION_HAS_ONEDNN
 // The state of a thread in which oneDNN may be called. In its versions of before March 2026 the stack pointer points
 // into the heap while a product is computed, so the frame of a signal would overwrite what lies there (oneDNN's issue
-// 4845).
+// 4845). The end of the process waits for it.
 struct onednn_thread {
+  const library_call<onednn_thread> until_exit = {};
   const one_openmp_thread alone = {};
   const without_signals quiet = {};
 };

@@ -1,0 +1,66 @@
+// Calls into a library whose statics the end of the process destroys, while threads may still be in it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include <pinion/base/config.hpp>
+
+namespace pinion { inline namespace v0 {
+
+// A call lives while a thread is in the library. exit() waits for the calls that run before it destroys the library's
+// statics, ten seconds at most, and later calls throw cancelled. The child of a fork waits for nobody. Library is a
+// tag, one for each library. Thread-safe.
+//
+//   const library_call<onednn> here;
+template <class Library>
+class library_call;
+
+namespace detail {
+
+class calls_until_exit {
+ public:
+  // `at_exit` calls end() of this object, and `in_child` forget().
+  calls_until_exit(void (*at_exit)(), void (*in_child)());
+  // Throws cancelled while the process ends.
+  void enter();
+  void leave() noexcept;
+  // Waits for the calls that run.
+  void end() noexcept;
+  // The child of a fork has none of the threads that were in the library.
+  void forget() noexcept { running_ = 0; }
+
+ private:
+  void drop() noexcept;
+
+  void (*const at_exit_)();
+  std::mutex mutex_;
+  std::condition_variable left_;
+  std::atomic<std::int64_t> running_{0};
+  std::atomic<std::uint64_t> done_{0};
+  std::atomic<bool> ending_{false};
+};
+
+}  // namespace detail
+
+template <class Library>
+class library_call {
+ public:
+  library_call() { all().enter(); }
+  library_call(const library_call&) = delete;
+  ~library_call() { all().leave(); }
+
+ private:
+  static detail::calls_until_exit& all() {
+    static auto& one = *new detail::calls_until_exit([] { all().end(); }, [] { all().forget(); });  // never destroyed
+    return one;
+  }
+};
+
+}}  // namespace pinion::v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/base/calls_until_exit.ipp>
+#endif
