@@ -37,6 +37,34 @@ TEST_CASE("a text that is no cluster is refused with a sentence") {
              Catch::Contains("'ps' is not of the form job=host:port; a cluster is written as"));
 }
 
+TEST_CASE("a task's index is a number, or a text of one, as for TensorFlow") {
+  const auto with_index = [](const std::string& index) {
+    return R"({"cluster": {"worker": ["b:2"]}, "task": {"type": "worker", "index": )" + index + "}}";
+  };
+  CHECK(read_cluster(with_index("0")).task == 0);
+  CHECK(read_cluster(with_index("\"0\"")).task == 0);
+  for (const char* const wrong : {"4294967297", "1.9", "true", "-1", "null", "\"\"", "\"one\"", "[0]"}) {
+    INFO(wrong);
+    CHECK_THAT(failure([&] { read_cluster(with_index(wrong)); }),
+               Catch::Contains("the task's index is " + std::string(wrong) + ", and not a number like 0"));
+  }
+}
+
+TEST_CASE("a cluster may begin with a byte order mark, and be Kubeflow's sparse one; a name twice is refused") {
+  CHECK(read_cluster("\xEF\xBB\xBF" + to_string(two_jobs)).cluster == two_jobs);
+  const auto sparse = read_cluster(
+      R"({"sparseCluster": {"ps": ["a:1"], "worker": {"3": "b:2"}}, "task": {"type": "worker", "index": 3}})");
+  CHECK(sparse.cluster == cluster_spec{{"ps", {"a:1"}}, {"worker", {{3, "b:2"}}}});
+  CHECK(sparse.task == 3);
+  CHECK_THAT(failure([] { read_cluster(R"({"ps": ["a:1"], "ps": ["b:2"]})"); }), Catch::Contains("it has 'ps' twice"));
+}
+
+TEST_CASE("the evaluator is told that it is no task of the cluster") {
+  CHECK_THAT(
+      failure([] { read_cluster(R"({"cluster": {"ps": ["a:1"]}, "task": {"type": "evaluator", "index": 0}})"); }),
+      Catch::Contains("its task is the evaluator, which is none of the cluster's and runs no server"));
+}
+
 TEST_CASE("a cluster is read from a file") {
   const temporary_file file;
   file.write(to_string(two_jobs) + "\n");

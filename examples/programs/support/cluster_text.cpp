@@ -3,6 +3,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -15,6 +18,7 @@ using pinion::errc;
 using pinion::error;
 
 constexpr auto blanks = " \t\r\n";
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // some editors put it before UTF-8
 
 std::string trimmed(const std::string& text) {
   const auto from = text.find_first_not_of(blanks);
@@ -68,16 +72,41 @@ void add_job(pinion::cluster_spec& to, const std::string& job, const json& tasks
   }
 }
 
+// JSON in which no object has a key twice: the parser would take the last one without a word.
+json parse(const std::string& text) {
+  std::vector<std::set<std::string>> keys;
+  return json::parse(text, [&](int, json::parse_event_t event, const json& value) {
+    if (event == json::parse_event_t::object_start) keys.emplace_back();
+    if (event == json::parse_event_t::object_end) keys.pop_back();
+    if (event == json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)
+      refuse(text, "it has '" + value.get<std::string>() + "' twice");
+    return true;
+  });
+}
+
+// TensorFlow takes the number of a task as a text as well.
+int task_number(const json& index, const std::string& text) {
+  const std::string said = index.is_string() ? index.get<std::string>() : index.dump();
+  if (said.empty() || said.size() > 9 || said.find_first_not_of("0123456789") != said.npos)
+    refuse(text, "the task's index is " + index.dump() + ", and not a number like 0");
+  return std::stoi(said);
+}
+
 cluster_text read_json(const std::string& text) try {
-  const json all = json::parse(text);
-  const json& jobs = all.contains("cluster") ? all.at("cluster") : all;
+  const json all = parse(text);
+  // Kubeflow's jobs of varying size tell a task of itself and of the ps alone, under another name.
+  const char* const key = all.contains("sparseCluster") ? "sparseCluster" : "cluster";
+  const json& jobs = all.contains(key) ? all.at(key) : all;
   if (!jobs.is_object()) refuse(text, "the cluster is not an object of jobs");
   cluster_text result;
   for (const auto& [job, tasks] : jobs.items()) add_job(result.cluster, job, tasks, text);
-  if (all.contains("cluster") && all.contains("task")) {
-    result.job = all.at("task").at("type").get<std::string>();
-    result.task = all.at("task").at("index").get<int>();
-  }
+  if (!all.contains(key) || !all.contains("task")) return result;
+  result.job = all.at("task").at("type").get<std::string>();
+  result.task = task_number(all.at("task").at("index"), text);
+  if (result.job == "evaluator" && !jobs.contains("evaluator"))
+    refuse(text,
+           "its task is the evaluator, which is none of the cluster's and runs no server: it restores checkpoints "
+           "in a session of its own");
   return result;
 } catch (const json::exception& e) {
   refuse(text, e.what());
@@ -101,6 +130,7 @@ std::string environment_text() {
 cluster_text read_cluster(const std::string& given) {
   std::string text = trimmed(given == "env" ? environment_text() : given);
   if (text.starts_with("@")) text = trimmed(file_text(text.substr(1)));
+  if (text.starts_with(byte_order_mark)) text = trimmed(text.substr(byte_order_mark.size()));
   if (text.starts_with("{")) return read_json(text);
   return {read_words(text), "", std::nullopt};
 }
