@@ -4,6 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include <pinion/op/elementwise/spelling.hpp>
+#include <pinion/op/reduce/spelling.hpp>
+#include <pinion/op/source/spelling.hpp>
+
 #include "support/kernel_bench.hpp"
 
 namespace {
@@ -94,6 +98,16 @@ TEMPLATE_TEST_CASE("a reduction over any axes is that of plain loops", "", float
       check_close(reduced(op, x, axes), folded(op, x, axes), sizeof(TestType) == 4 ? 2e-5 : 1e-13);
     }
   }
+}
+
+TEST_CASE("the axis of a reduction may be given as a number, and braces without anything are no axis") {
+  graph g;
+  const auto use = g.as_default();
+  const auto x = constant<float>({{1, 2}, {3, 5}});
+  CHECK(reduce_sum(x, 1).shape() == shape{2});
+  CHECK(reduce_max(x, -2).shape() == shape{2});
+  CHECK(reduce_all(x > 0.f, std::int64_t{0}).shape() == shape{2});
+  CHECK(reduce_sum(x, {}).shape() == shape{});
 }
 
 TEST_CASE("without axes all are reduced, to a scalar or to extents of 1") {

@@ -272,6 +272,19 @@ TEST_CASE("a group runs all its operations") {
 
 // ---- callables
 
+TEST_CASE("the result of a callable with one fetch is a tuple, and converts to its tensor") {
+  own_graph f;
+  const auto x = placeholder<float>({unknown, 2}, "x");
+  session sess;
+  const auto step = sess.make_callable(feeds(x), fetches(reduce_sum(x, 1)));
+  const tensor<float> bare = step({{1, 2}, {3, 5}});
+  const auto [value] = step({{1, 2}, {3, 5}});
+  const std::tuple<tensor<float>> all = step({{1, 2}, {3, 5}});
+  for (const auto& sums : {bare, value, std::get<0>(all)}) CHECK(sums == tensor<float>::of({3, 8}));
+  const auto total = sess.make_callable(feeds(x), fetches(reduce_sum(x)));
+  CHECK(float(total({{1, 2}, {3, 5}})) == 11);
+}
+
 TEST_CASE("a callable gives a tuple, runs its targets, and takes its feeds in order") {
   own_graph f;
   auto x = placeholder<float>({1, 2}, "x");
@@ -280,7 +293,8 @@ TEST_CASE("a callable gives a tuple, runs its targets, and takes its feeds in or
   session sess;
   sess.run(v.initializer());
   auto step = sess.make_callable(feeds(x, n), fetches(matmul(x, constant(square))), targets(assign_add(v, n)));
-  static_assert(std::is_same_v<decltype(step(tensor<float>(), tensor<std::int64_t>())), std::tuple<tensor<float>>>);
+  static_assert(std::is_same_v<decltype(step(tensor<float>(), tensor<std::int64_t>())), one_result<float>>);
+  static_assert(std::is_base_of_v<std::tuple<tensor<float>>, one_result<float>>);
   static_assert(!std::is_invocable_v<decltype(step), tensor<double>, tensor<std::int64_t>>);
   static_assert(!std::is_invocable_v<decltype(step), tensor<float>>);
   for (std::int64_t i = 1; i <= 3; ++i) {

@@ -7,9 +7,11 @@
 
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/refused.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/nn/training_flag.hpp>
@@ -104,6 +106,11 @@ expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
   const auto beta = weights("beta", 0, true);
   return (x - mean) * factor + beta;
 }
+
+template <dsl::graph_operand A, class F>
+requires std::is_convertible_v<const F&, training_flag> PINION_REFUSED(
+    "batch_norm takes its flag by name: batch_norm(x, {.training = training})")
+batch_norm(A&&, const F&, const batch_norm_options& = {}) PINION_REFUSAL;
 
 // Options of nn::dropout. `rate` is the part of the elements that is dropped, in [0, 1). The seed 0 draws others in
 // each session.

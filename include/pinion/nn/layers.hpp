@@ -159,4 +159,9 @@ expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array
   return nn::conv2d(std::forward<A>(images), filters, window, nullptr, options, where);
 }
 
+template <dsl::graph_operand A, class I, class... More>
+requires std::is_integral_v<I> PINION_REFUSED(
+    "the window of a convolution layer has two extents: conv2d(images, 32, {3, 3})")
+conv2d(A&&, std::int64_t, I, const More&...) PINION_REFUSAL;
+
 }}}  // namespace pinion::v0::nn

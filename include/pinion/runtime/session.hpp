@@ -376,6 +376,27 @@ class prepared_call {
 
 }  // namespace runtime
 
+// The result of a callable with one fetch: a tuple, which converts to its tensor, and to what that converts to, as the
+// result of session::run does: pn::tensor<float> loss = step(batch, labels).
+template <class T>
+struct one_result : std::tuple<tensor<T>> {
+  one_result(std::tuple<tensor<T>> value) : std::tuple<tensor<T>>(std::move(value)) {}
+  operator const tensor<T>&() const& { return std::get<0>(*this); }
+  operator tensor<T>() && { return std::get<0>(std::move(*this)); }
+  explicit operator T() const { return static_cast<T>(std::get<0>(*this)); }
+};
+
+namespace runtime {
+template <class... F>
+struct results {
+  using type = std::tuple<tensor<F>...>;
+};
+template <class F>
+struct results<F> {
+  using type = one_result<F>;
+};
+}  // namespace runtime
+
 // A prepared step with typed arguments, made by session::make_callable. Copyable; copies share the step. Thread-safe as
 // the session is. A call throws failed_precondition once the session, or the graph of a fed expression, is gone.
 template <class... X, class... F>
@@ -396,7 +417,7 @@ class callable<feed_list<X...>, fetch_list<F...>> {
   // Runs the step with one value per feed, in the order of pn::feeds; returns the values of pn::fetches. Throws what
   // session::run throws.
   // The result is a tuple also where there is one fetch: const auto [value] = step(batch, labels).
-  std::tuple<tensor<F>...> operator()(fed_value<X>... values) const {
+  typename runtime::results<F...>::type operator()(fed_value<X>... values) const {
     std::array<any_tensor, sizeof...(X)> fed{std::move(values).take()...};
     std::array<any_tensor, sizeof...(F)> results;
     call_(fed, results);
@@ -417,6 +438,15 @@ class callable<feed_list<X...>, fetch_list<F...>> {
 };
 
 }}  // namespace pinion::v0
+
+namespace std {
+template <class T>
+struct tuple_size<pinion::one_result<T>> : integral_constant<size_t, 1> {};
+template <class T>
+struct tuple_element<0, pinion::one_result<T>> {
+  using type = pinion::tensor<T>;
+};
+}  // namespace std
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/session.ipp>

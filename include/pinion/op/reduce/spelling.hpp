@@ -1,6 +1,6 @@
 // Reductions: sums, means, extremes, products, and the index of the greatest element.
 //
-//   auto rows = pn::reduce_sum(x, {.axes = {-1}});   // [m, n] -> [m]
+//   auto rows = pn::reduce_sum(x, -1);               // [m, n] -> [m], as does {.axes = {-1}}
 //   auto all = pn::reduce_mean(x);                   // a scalar
 //
 // Negative axes count from the last one. An axis that does not exist, or is given twice, throws invalid_argument.
@@ -24,15 +24,31 @@
 
 namespace pinion { inline namespace v0 {
 
+namespace dsl {
+// The option that is called axes: a value for this one is refused with a sentence.
+struct misspelt_axes {
+  constexpr misspelt_axes() = default;
+  template <class T>
+  constexpr misspelt_axes(const T&) {
+    static_assert(std::is_void_v<T>, "the axes of a reduction are a list: {.axes = {1}}, or reduce_sum(x, 1) for one");
+  }
+};
+}  // namespace dsl
+
 // Options of all reductions; without axes they reduce all of them. An empty list in braces, {.axes = {}}, is the
 // default and reduces all axes.
 struct reduce_options {
   axis_list axes = {};
   bool keep_dims = false;  // keep reduced axes, with extent 1
   std::string_view name = {};
+  [[no_unique_address]] dsl::misspelt_axes axis = {};
 };
 
 namespace dsl {
+// The number of an axis. {} is none: it stands for the options.
+template <class I>
+concept axis_number = std::is_integral_v<I> && !std::is_same_v<I, bool>;
+
 template <class Op, element T, class A>
 auto reduce(A&& x, const reduce_options& options, source_location where) {
   attributes attrs{{"keep_dims", options.keep_dims}};
@@ -55,6 +71,10 @@ auto reduce(A&& x, const reduce_options& options, source_location where) {
   auto function(A&& x, const reduce_options& options = {}, source_location where = source_location::current()) { \
     static_assert(!std::is_same_v<dsl::value_of<A>, bool>, "pn::cast<float>(x) makes numbers of bools");         \
     return dsl::reduce<op::function, dsl::value_of<A>>(std::forward<A>(x), options, where);                      \
+  }                                                                                                              \
+  template <dsl::graph_operand A, dsl::axis_number I>                                                            \
+  auto function(A&& x, I axis, source_location where = source_location::current()) {                             \
+    return function(std::forward<A>(x), {.axes = {axis}}, where);                                                \
   }
 PINION_REDUCTION(reduce_sum)
 PINION_REDUCTION(reduce_mean)
@@ -70,6 +90,10 @@ PINION_REDUCTION(reduce_prod)
   auto function(A&& x, const reduce_options& options = {}, source_location where = source_location::current()) {    \
     static_assert(std::is_same_v<dsl::value_of<A>, bool>, "this is a reduction of bools; a comparison makes them"); \
     return dsl::reduce<op::function, bool>(std::forward<A>(x), options, where);                                     \
+  }                                                                                                                 \
+  template <dsl::graph_operand A, dsl::axis_number I>                                                               \
+  auto function(A&& x, I axis, source_location where = source_location::current()) {                                \
+    return function(std::forward<A>(x), {.axes = {axis}}, where);                                                   \
   }
 PINION_REDUCTION(reduce_all)
 PINION_REDUCTION(reduce_any)

@@ -13,7 +13,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 // An item of a partition: a node to compute, or one end of a feed, fetch or transfer.
 struct part_item {
-  enum kind_t { compute, feed, fetch, send, receive } kind = compute;
+  enum kind_t : int { compute, feed, fetch, send, receive } kind = compute;
   node_id node = no_node;  // the node to compute; for other kinds the node whose output it carries, or that waits
   int index = 0;           // number of the feed or fetch; of a receive: number of the output, or -1
   std::string key = {};    // key of a send or receive

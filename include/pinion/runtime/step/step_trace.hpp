@@ -19,7 +19,7 @@ namespace pinion { inline namespace v0 {
 // One node that ran on its device, or one end of a transfer between devices. On a device with a stream the times are
 // those of the stream. A receive begins when its device is ready for the value and ends when the value has arrived.
 struct trace_event {
-  enum kind_t { compute, send, receive } kind = compute;
+  enum kind_t : int { compute, send, receive } kind = compute;
   std::string node = {}, op = {};  // of a transfer: the node whose output is moved
   std::string device = {};         // full name; of a transfer: the device at this end
   // of a transfer, equal at both ends: "W/read:0;FROM;TO", "W/read:done;FROM;TO", or "all before NODE:done;FROM;TO"
@@ -33,7 +33,7 @@ struct trace_event {
   std::int64_t thread = 0;
   std::string fused = {};  // the scalar operations that became this one node: "add, exp, mul"; "" for other nodes
   // In a step that failed, the node at which it did has failed, and what was still under way then was cut off.
-  enum ended_t { well, failed, cut_off } ended = well;
+  enum ended_t : int { well, failed, cut_off } ended = well;
   friend bool operator==(const trace_event&, const trace_event&) = default;
 };
 
