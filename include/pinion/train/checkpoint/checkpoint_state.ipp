@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -34,6 +37,15 @@ PINION_DECL std::string unquoted(std::string_view text) {
     result += text[i];
   }
   return result;
+}
+
+// Leaves the last of the entries that name one checkpoint.
+inline void leave_last_of_each(std::vector<checkpoint_entry>& all) {
+  std::set<std::string> seen;
+  std::vector<checkpoint_entry> left;
+  for (auto e = all.rbegin(); e != all.rend(); ++e)
+    if (seen.insert(e->prefix).second) left.push_back(std::move(*e));
+  all.assign(std::make_move_iterator(left.rbegin()), std::make_move_iterator(left.rend()));
 }
 
 // The name of the checkpoint to which a file belongs that makes it one; "" for others, and for shards.
@@ -68,6 +80,7 @@ PINION_DECL checkpoint_state read_checkpoint_state(const std::filesystem::path& 
     if (key == "all_model_checkpoint_timestamps" && times < state.all.size())
       std::from_chars(value.data(), value.data() + value.size(), state.all[times++].written_at);
   }
+  detail::leave_last_of_each(state.all);
   const auto at = std::find_if(state.all.begin(), state.all.end(), [&](const auto& e) { return e.prefix == newest; });
   if (at != state.all.end())
     std::rotate(at, at + 1, state.all.end());
