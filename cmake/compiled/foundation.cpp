@@ -42,6 +42,7 @@
 #include <pinion/spec/cluster_spec.ipp>
 #include <pinion/spec/device_field.ipp>
 #include <pinion/spec/device_spec.ipp>
+#include <pinion/spec/host_port.ipp>
 #include <pinion/tensor/bfloat16.ipp>
 #include <pinion/tensor/buffer.ipp>
 #include <pinion/tensor/copy.ipp>

@@ -129,6 +129,16 @@ TEST_CASE("what is given twice is refused, but port 0 is never the same address"
           pn::cluster_spec{{"ps", {"a:1"}}, {"worker", {"b:1", "A:01"}}};
         }) == "address 'A:01' is given twice: to task 0 of job 'ps' and to task 1 of job 'worker'");
   CHECK(listed({{"ps", {"a:0", "a:0"}}}) == R"({"ps": ["a:0", "a:0"]})");
+  const std::vector<std::pair<std::string, std::string>> spellings{{"127.0.0.1:1", "127.1:1"},
+                                                                   {"[::1]:1", "[0:0::0:1]:1"},
+                                                                   {"[::FFFF:10.0.0.1]:1", "10.0.0.1:1"},
+                                                                   {"host:1", "HOST.:1"},
+                                                                   {"[fe80::1%eth0]:1", "[FE80::1%eth0]:1"}};
+  for (const auto& [one, other] : spellings)
+    CHECK(invalid([&, a = one, b = other] {
+            pn::cluster_spec{{"ps", {a, b}}};
+          }) == "address '" + other + "' is given twice: to task 0 of job 'ps' and to task 1 of job 'ps'");
+  CHECK(listed({{"ps", {"[fe80::1%eth0]:1", "[fe80::1%eth1]:1", "a:1", "a:2", "[::1]:1", "127.0.0.1:1"}}}).size() > 0);
 }
 
 TEST_CASE("bad names, addresses and indices are refused with a sentence") {

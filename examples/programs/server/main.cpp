@@ -38,7 +38,9 @@ void serve(const server::options& o) {
   const std::string name = serving.report().name;
   if (o.log == server::log_format::json) server::log_as_json(name);
   std::optional<pinion::metrics_server> metrics;
-  if (o.metrics_port) metrics.emplace(serving, o.metrics_host + ":" + std::to_string(*o.metrics_port));
+  const bool bare_ipv6 = o.metrics_host.find(':') != std::string::npos && !o.metrics_host.starts_with('[');
+  const std::string host = bare_ipv6 ? "[" + o.metrics_host + "]" : o.metrics_host;
+  if (o.metrics_port) metrics.emplace(serving, host + ":" + std::to_string(*o.metrics_port));
   say(serving.target());
   if (metrics) say("http://" + metrics->address() + "/metrics");
   serving.join();

@@ -26,6 +26,11 @@ namespace pinion { inline namespace v0 { namespace rpc {
 
 namespace detail {
 
+inline std::string text_of(const asio::ip::tcp::endpoint& at) {
+  const std::string host = at.address().to_string(), port = ":" + std::to_string(at.port());
+  return at.address().is_v6() ? "[" + host + "]" + port : host + port;
+}
+
 class tcp_stream final : public socket_stream<asio::ip::tcp::socket> {
  public:
   explicit tcp_stream(asio::ip::tcp::socket socket) : tcp_stream(std::move(socket), {}) {}
@@ -33,7 +38,7 @@ class tcp_stream final : public socket_stream<asio::ip::tcp::socket> {
 
  private:
   tcp_stream(asio::ip::tcp::socket socket, asio::error_code ignored)
-      : socket_stream(std::move(socket), address_of(socket.remote_endpoint(ignored))) {
+      : socket_stream(std::move(socket), text_of(socket.remote_endpoint(ignored))) {
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket_.set_option(asio::socket_base::keep_alive(true), ignored);
     // Heartbeats notice a dead peer earlier. This makes the system drop the bytes that were sent to it.
@@ -42,10 +47,6 @@ class tcp_stream final : public socket_stream<asio::ip::tcp::socket> {
     asio::error_code failed;
     const auto here = socket_.local_endpoint(failed).address(), there = socket_.remote_endpoint(failed).address();
     stays_ = !failed && (here == there || there.is_loopback());
-  }
-  static std::string address_of(const asio::ip::tcp::endpoint& at) {
-    asio::error_code ignored;
-    return at.address().to_string(ignored) + ":" + std::to_string(at.port());
   }
 
   bool stays_ = false;
@@ -74,11 +75,6 @@ class tcp_timer final : public timer {
 inline asio::ip::tcp::endpoint numeric_endpoint(const endpoint& at, asio::error_code& failed) {
   const auto host = asio::ip::make_address(at.host == "localhost" ? "127.0.0.1" : at.host, failed);
   return {host, static_cast<asio::ip::port_type>(std::stoi(at.port))};
-}
-
-inline std::string text_of(const asio::ip::tcp::endpoint& at) {
-  const std::string host = at.address().to_string(), port = ":" + std::to_string(at.port());
-  return at.address().is_v6() ? "[" + host + "]" + port : host + port;
 }
 
 class tcp_listener final : public listener {

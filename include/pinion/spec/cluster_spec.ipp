@@ -68,10 +68,11 @@ PINION_DECL cluster_spec& cluster_spec::add_task(std::string_view job, int task,
 }
 
 PINION_DECL void cluster_spec::refuse_taken(std::string_view address, const std::string& owner) const {
-  const host_port wanted(address);
+  if (host_port(address).port == 0) return;  // it asks the system for any free port
+  const std::string wanted = host_port(address).canonical();
   for (const auto& [job, tasks] : jobs_)
     for (const auto& [task, taken] : tasks)
-      if (wanted.same_as(host_port(taken)))
+      if (wanted == host_port(taken).canonical())
         detail::refuse_cluster("address '" + std::string(address) + "' is given twice: to " +
                                detail::task_name(job, task) + " and to " + owner);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include <pinion/spec/names.hpp>
@@ -63,11 +64,13 @@ struct host_port {
   // and the hosts 0.0.0.0 and [::] stand for all addresses of whoever listens there.
   constexpr bool leads_somewhere() const { return port > 0 && host.find_first_not_of("0.:[]") != host.npos; }
 
-  // True for the same host, in any case of letters, and the same port. Port 0 asks the system for a free port, so it is
-  // never the same.
-  constexpr bool same_as(const host_port& other) const {
-    return port > 0 && port == other.port && ascii::equal_in_any_case(host, other.host);
-  }
+  // The address with its host in one spelling of many: 127.1 is 127.0.0.1, [0:0::1] is [::1], and letters of a name are
+  // small. Two addresses of one such text are one. Requires: it is valid().
+  std::string canonical() const;
 };
 
 }}  // namespace pinion::v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/spec/host_port.ipp>
+#endif
