@@ -46,9 +46,11 @@ namespace pinion { inline namespace v0 { namespace data {
 // repeat, map, batch, prefetch. Shuffling before batching mixes elements; shuffling behind it mixes whole batches.
 //
 //   auto [images, labels] = load();                                        // [60000, 784], [60000]
-//   const auto digits = data::from_tensors(images, labels);
+//   const auto digits = data::from_tensors(images, labels).shuffle(60000, 1).batch(50);
 //   for (int epoch = 0; epoch < 10; ++epoch)
-//     for (auto& [x, y] : digits.shuffle(60000, 1).batch(50)) sess.run({{X, x}, {Y, y}}, train);
+//     for (auto& [x, y] : digits) sess.run({{X, x}, {Y, y}}, train);     // each epoch in an order of its own
+//
+// A dataset that is made anew for each epoch begins with pass 0 each time: its epochs have one order.
 template <class... Ts>
 requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class dataset {
  public:
@@ -87,8 +89,8 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
   // Shuffles: takes a random element out of a buffer of `buffer` elements, then fills its place with the next. The
   // order is uniform if the buffer holds all elements. It keeps that many elements in memory, or only their numbers
   // where they are rows of a table. Each pass, and each repetition in it, has an order of its own, unless
-  // reshuffle_each_iteration is false. One seed gives one order on every machine. Throws invalid_argument for a buffer
-  // below 1.
+  // reshuffle_each_iteration is false: make the shuffle once, before the loop over epochs. One seed gives one order on
+  // every machine. Throws invalid_argument for a buffer below 1.
   dataset shuffle(std::int64_t buffer, std::uint64_t seed = 0, bool reshuffle_each_iteration = true) const {
     return dataset(all_.shuffle(buffer, seed, reshuffle_each_iteration));
   }
