@@ -28,12 +28,19 @@ pinion::server_options task_of(const server::options& o, const cluster_text& tex
           .config = o.config};
 }
 
-void serve(const server::options& o) {
+// What the options say, as a whole: a cluster, and a task of it.
+struct wanted {
+  cluster_text text;
+  pinion::server_options task;
+  explicit wanted(const server::options& o) : text(read_cluster(o.cluster)), task(task_of(o, text)) {
+    static_cast<void>(text.cluster.address(task.job, task.task));  // throws for a task that the cluster lacks
+  }
+};
+
+void serve(const server::options& o, const wanted& w) {
   // A signal counts from here on; whoever has read the target may send one before join() listens.
   const pinion::stop_listener asked(pinion::stop_turn::serves, [](int) {});
-  const cluster_text text = read_cluster(o.cluster);
-  const pinion::server_options task = task_of(o, text);
-  if (o.log == server::log_format::json) server::log_as_json("");
+  const auto& [text, task] = w;
   pinion::server serving(text.cluster, task);
   const std::string name = serving.report().name;
   if (o.log == server::log_format::json) server::log_as_json(name);
@@ -55,11 +62,15 @@ void serve(const server::options& o) {
 int main(int argc, char** argv) {
   server::options o;
   if (const auto over = server::read(argc, argv, o)) return *over;
+  if (o.log == server::log_format::json) server::log_as_json("");
+  int status = 2;  // of wrong options
   try {
-    serve(o);
+    const wanted w(o);
+    status = 1;
+    serve(o, w);
     return 0;
   } catch (const std::exception& e) {
     pinion::write_log(pinion::log_level::error, "", std::string("pinion_server: ") + e.what());
-    return 1;
+    return status;
   }
 }
