@@ -47,6 +47,11 @@ TEST_CASE("a reshape keeps the elements and shares their memory") {
   CHECK(reshaped(x, {24}).shape() == shape{24});
   CHECK(reshaped(random<float>({1}), {}).shape() == shape{});
   CHECK(reshaped(random<float>({0, 3}), {-1, 3}).shape() == shape{0, 3});
+  CHECK(reshaped(random<float>({0, 3}), {0, -1}).shape() == shape{0, 3});
+  CHECK(reshaped(random<float>({0, 3, 4}), {-1, 0, 6}).shape() == shape{2, 0, 6});
+  CHECK(reshaped(random<float>({0, 3}), {5, -1}).shape() == shape{5, 0});
+  CHECK_THROWS_WITH(reshaped(random<float>({2, 3}), {0, -1}), Catch::Contains("do not fill"));
+  CHECK_THROWS_WITH(reshaped(random<float>({0, 3}), {0, 2, -1}), Catch::Contains("do not fill"));
 }
 
 TEST_CASE("a shape that the elements do not fill is refused") {

@@ -1,6 +1,7 @@
 // Bodies of <pinion/op/layout/op.hpp>.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <pinion/op/layout/op.hpp>
@@ -10,24 +11,33 @@
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
+// The product of the extents that are neither 0 nor unknown; the greatest integer where none holds it.
+inline std::int64_t product_but_zeros(const shape& s) {
+  std::int64_t product = 1;
+  for (int i = 0; i < s.rank(); ++i)
+    if (s[i] > 0 && __builtin_mul_overflow(product, s[i], &product)) return INT64_MAX;
+  return product;
+}
+
+// Beside an extent of 0 that was asked for, a -1 takes what the other extents of an empty tensor leave, as in
+// TensorFlow: [0, 3] to {0, -1} is [0, 3].
 PINION_DECL shape reshaped(const shape& target, const shape& from) {
   if (!countable(target))
     throw error(errc::resource_exhausted, "no memory holds a tensor of shape " + to_string(target));
   int open = -1;
-  std::int64_t rest = 1;
+  bool is_empty = false;
   for (int i = 0; i < target.rank(); ++i) {
-    if (target[i] >= 0)
-      rest *= target[i];
-    else if (open >= 0)
-      throw error(errc::invalid_argument, "the shape " + to_string(target) + " has more than one -1");
-    else
-      open = i;
+    is_empty |= target[i] == 0;
+    if (target[i] >= 0) continue;
+    if (open >= 0) throw error(errc::invalid_argument, "the shape " + to_string(target) + " has more than one -1");
+    open = i;
   }
   const std::int64_t count = from.count();
   if (count < 0) return target;
   shape y = target;
-  if (open >= 0 && rest > 0) y.set(open, count / rest);
-  if (y.count() != count)
+  const std::int64_t all = is_empty ? product_but_zeros(from) : count, rest = product_but_zeros(target);
+  if (open >= 0) y.set(open, all / rest);
+  if (y.count() != count || (open >= 0 && all % rest != 0))
     throw error(errc::invalid_argument, "the " + std::to_string(count) + " elements of a tensor of shape " +
                                             to_string(from) + " do not fill the shape " + to_string(target));
   return y;
