@@ -124,6 +124,21 @@ TEST_CASE("a group waits for its members and yields nothing") {
   CHECK(all.node().outputs.empty());
 }
 
+TEST_CASE("a group asks for the device that all of its operations ask for") {
+  names n;
+  const auto on = [](const char* where) {
+    const device there{where};
+    return no_op();
+  };
+  const auto device_of = [](const operation& o) { return to_string(o.requested_device()); };
+  CHECK(device_of(group(on("/job:ps/task:1"), on("/job:ps/task:1"))) == "/job:ps/task:1");
+  CHECK(device_of(group(on("/job:ps/task:1"), on("/job:ps/task:0"))) == "");
+  CHECK(device_of(group(on("/job:ps/task:1"), no_op())) == "");
+  CHECK(device_of(group({})) == "");
+  const device inside{"/cpu:1"};
+  CHECK(device_of(group(on("/job:ps"), on("/job:ps"))) == "/job:ps/device:CPU:1");
+}
+
 TEST_CASE("operations of another graph, and none at all, are refused") {
   names n;
   graph other;

@@ -234,8 +234,9 @@ output input_of(graph& g, const V& value, const std::string& name, source_locati
 }  // namespace dsl
 
 // An operation that runs the given operations and yields no value. Throws invalid_argument where they belong to several
-// graphs. The operations run in no order among themselves. Expressions and variables convert to operations; for an
-// expression the node that computes it runs. The overload below takes them without braces: group(assign_a, assign_b).
+// graphs. The operations run in no order among themselves. Where all ask for one device, so does the group. Expressions
+// and variables convert to operations; for an expression the node that computes it runs. The overload below takes them
+// without braces: group(assign_a, assign_b).
 //
 //   auto all = pn::group(pn::assign(a, 1.f), pn::assign(b, 2.f));
 //   sess.run(all);

@@ -1,6 +1,10 @@
 // Bodies of <pinion/op/source/spelling.hpp>.
 #pragma once
 
+#include <algorithm>
+#include <utility>
+
+#include <pinion/graph/device_guard.hpp>
 #include <pinion/op/source/spelling.hpp>
 
 namespace pinion { inline namespace v0 { namespace dsl {
@@ -22,10 +26,26 @@ PINION_DECL output make_constant(any_tensor value, const std::string& exact_name
 
 namespace pinion { inline namespace v0 {
 
+namespace detail {
+
+// The device that all of the operations ask for; an empty one where they ask for several, or none does.
+inline device_spec common_request(std::initializer_list<operation> ops) {
+  if (ops.size() == 0) return {};
+  const device_spec& first = ops.begin()->requested_device();
+  const bool is_one =
+      std::all_of(ops.begin(), ops.end(), [&](const operation& o) { return o.requested_device() == first; });
+  return is_one ? first : device_spec();
+}
+
+}  // namespace detail
+
 PINION_DECL operation group(std::initializer_list<operation> ops, std::string_view name, source_location where) {
   graph& g = ops.size() ? ops.begin()->owner() : default_graph();
   node_request request{.op = op::no_op::name, .base_name = std::string(name), .where = where};
   for (const operation& o : ops) request.control_inputs.push_back(o.id(g, "the first of the group"));
+  const device_spec there = detail::common_request(ops);
+  if (there == device_spec()) return {g, build(g, std::move(request))};
+  const device on(there, where);
   return {g, build(g, std::move(request))};
 }
 
