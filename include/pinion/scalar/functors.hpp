@@ -157,16 +157,22 @@ struct elu {
 };
 
 // The logistic function, 1 / (1 + e^-x), or e^x / (1 + e^x) for a negative x: no exponential is above 1, so that
-// derivatives of all orders are finite. The first is y (1 - y).
+// derivatives of all orders are finite.
+template <class V>
+constexpr auto logistic(V x) {
+  const auto minus = -x;
+  const auto e = exp(min(x, minus));
+  const auto negative = x <= 0.0;
+  const auto share = select(negative, e, 1.0);
+  return share / (1.0 + e);
+}
+
+// The logistic function. Its derivative is y (1 - y).
 struct sigmoid {
   static constexpr int arity = 1;
   template <class V>
   static constexpr auto apply(V x) {
-    const auto minus = -x;
-    const auto e = exp(min(x, minus));
-    const auto negative = x <= 0.0;
-    const auto share = select(negative, e, 1.0);
-    const auto y = share / (1.0 + e);
+    const auto y = logistic(x);
     return with_derivative(y, x, y * (1.0 - y));
   }
 };
@@ -179,7 +185,7 @@ struct softplus {
   static constexpr auto apply(V x) {
     const auto linear = max(x, 0.0);  // named, so that every compiler emits it first
     const auto y = linear + log1p(exp(-abs(x)));
-    return with_derivative(y, x, sigmoid::apply(x));
+    return with_derivative(y, x, logistic(x));
   }
 };
 
