@@ -12,10 +12,10 @@ inline std::vector<row> source_rows() {
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          return {{"matrix", {}, [=](dtype d) {
                     any_tensor t(d, {m, n});
-                    if (d == dtype::string)
-                      t.data<std::string>()[1] = "text";
-                    else
+                    if (d != dtype::string)
                       for (std::size_t i = 0; i < t.bytes(); ++i) t.byte_data()[i] = std::byte(i % 2);
+                    else if (t.count() > 1)
+                      t.data<std::string>()[1] = "text";
                     return attributes{{"value", t}};
                   }}};
        },
