@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/process.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -53,10 +54,10 @@ class library_call {
   ~library_call() { all().leave(); }
 
  private:
-  static detail::calls_until_exit& all() {
-    static auto& one = *new detail::calls_until_exit([] { all().end(); }, [] { all().forget(); });  // never destroyed
-    return one;
-  }
+  struct calls : detail::calls_until_exit {
+    calls() : calls_until_exit([] { all().end(); }, [] { all().forget(); }) {}
+  };
+  static calls& all() { return of_this_process<calls>(); }
 };
 
 }}  // namespace pinion::v0

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include <pinion/base/config.hpp>
 #include <pinion/spec/names.hpp>
 
 namespace pinion { inline namespace v0 {

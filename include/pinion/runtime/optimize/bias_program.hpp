@@ -22,7 +22,8 @@ class bias_program {
   bool is_relu_of_sum() const {
     if (!is_whole()) return false;
     const scalar::instruction& choice = at(p_.results[0].value);
-    return choice.op == scalar::opcode::select && is_sum(choice.c) && is_zero(choice.b) && is_sign(choice.a, choice.c);
+    return choice.op == scalar::opcode::select && is_sum(choice.c) && is_zero(choice.b) &&
+           is_not_above(choice.a, choice.c);
   }
 
   // True for the gradients of the sum of the first two inputs, from the last input; or of relu of that sum, whose value
@@ -31,8 +32,12 @@ class bias_program {
   bool is_relu_gradient() const {
     if (!are_gradients()) return false;
     const scalar::instruction& choice = at(p_.results[0].value);
-    return choice.op == scalar::opcode::select && is_input(choice.c, 2) && is_zero(choice.b) &&
-           is_input(at(choice.a).a, 0) && is_sign(choice.a, at(choice.a).a);
+    if (choice.op != scalar::opcode::select) return false;
+    const scalar::instruction& sign = at(choice.a);
+    const bool is_shut = is_not_above(choice.a, sign.a) && is_input(sign.a, 0);
+    const bool is_open = is_above(choice.a, sign.b) && is_input(sign.b, 0);
+    return (is_shut && is_zero(choice.b) && is_input(choice.c, 2)) ||
+           (is_open && is_input(choice.b, 2) && is_zero(choice.c));
   }
 
   // The program with another meaning of the inputs that are products: each is its sum with an input that is a bias, or
@@ -44,7 +49,8 @@ class bias_program {
     for (std::size_t i = 0; i < p_.code.size(); ++i) {
       if (ended[i]) continue;
       scalar::instruction& in = changed.code[i];
-      const bool takes_relu = is_sign(static_cast<value_id>(i), in.a);
+      const auto v = static_cast<value_id>(i);
+      const bool takes_relu = is_not_above(v, in.a) || is_above(v, in.b);  // relu of a value has its sign
       for (int k = 0; k < scalar::facts(in.op).operands; ++k)
         if (!replace(in.operand(k), ended, is_product, takes_relu || !relu)) return std::nullopt;
     }
@@ -97,9 +103,12 @@ class bias_program {
   bool is_zero(value_id v) const {
     return at(v).op == scalar::opcode::constant && p_.constants[at(v).a].as<double>() == 0;
   }
-  // True if a value tells whether another is not above 0, which relu of that other tells as well.
-  bool is_sign(value_id v, value_id of) const {
+  // True if a value tells whether another is not above 0, or is above it.
+  bool is_not_above(value_id v, value_id of) const {
     return at(v).op == scalar::opcode::less_equal && at(v).a == of && is_zero(at(v).b);
+  }
+  bool is_above(value_id v, value_id of) const {
+    return at(v).op == scalar::opcode::less && is_zero(at(v).a) && at(v).b == of;
   }
 
   const scalar::program p_;

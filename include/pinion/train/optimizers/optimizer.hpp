@@ -47,11 +47,11 @@ struct minimize_options {
   variable_handle<std::int64_t> global_step = {};
   // The variables to train; empty: all trainable variables of the loss's graph.
   std::vector<operation> variables = {};
-  // The name of the operation; empty: the name of the optimizer.
-  std::string name = {};
   // minimize() runs the updates that belong to the loss, such as those of batch_norm's averages (nn/update_ops.hpp),
   // before it updates the variables.
   bool run_updates = true;
+  // The name of the operation; empty: the name of the optimizer.
+  std::string name = {};
 };
 
 // The names of a rule's two ops: one for a dense gradient, one for a sparse gradient.
