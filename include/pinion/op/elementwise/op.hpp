@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/graph/graph.hpp>
 #include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 #include <pinion/scalar/functors.hpp>

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/graph/scopes.hpp>
 #include <pinion/nn/update_ops.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/source/spelling.hpp>
