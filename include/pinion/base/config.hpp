@@ -3,12 +3,13 @@
 
 #define PINION_VERSION "0.1.0"
 
-// The compiler may not trade exactness for speed: rounding by the addition of a great number would be simplified away, and
-// checks for NaN with it. clang tells of no flag but -ffast-math and -ffinite-math-only; PINION_EXACT_BEGIN holds the
-// others off.
-#if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__ || defined(__ASSOCIATIVE_MATH__) || \
-    defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
-#error "pinion computes wrong numbers under -ffast-math, -Ofast and -funsafe-math-optimizations; \
+// The compiler may not trade exactness for speed: rounding by the addition of a great number would be simplified away,
+// and checks for NaN with it. clang tells of no flag but -ffast-math and -ffinite-math-only; PINION_EXACT_BEGIN holds
+// the others off.
+#if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__ || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    defined(__NO_SIGNED_ZEROS__)
+#error \
+    "pinion computes wrong numbers under -ffast-math, -Ofast and -funsafe-math-optimizations; \
 compile units that include it without these, -O3 for example. Its expressions are vectorized all the same"
 #endif
 #if !defined(__cpp_rtti)
