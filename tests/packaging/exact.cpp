@@ -35,11 +35,16 @@ int wrong(const char* name, F formula, double (*right)(double)) {
 
 template <class T>
 int wrong_of_all() {
-  return wrong<T>("floor", [](value x) { return floor(x); }, std::floor) +
-         wrong<T>("round", [](value x) { return round(x); }, std::nearbyint) +
-         wrong<T>("exp", [](value x) { return exp(x); }, std::exp) +
-         wrong<T>("tanh", [](value x) { return tanh(x); }, std::tanh) +
-         wrong<T>("sin", [](value x) { return sin(x); }, std::sin);
+  return wrong<T>(
+             "floor", [](value x) { return floor(x); }, std::floor) +
+         wrong<T>(
+             "round", [](value x) { return round(x); }, std::nearbyint) +
+         wrong<T>(
+             "exp", [](value x) { return exp(x); }, std::exp) +
+         wrong<T>(
+             "tanh", [](value x) { return tanh(x); }, std::tanh) +
+         wrong<T>(
+             "sin", [](value x) { return sin(x); }, std::sin);
 }
 
 }  // namespace
