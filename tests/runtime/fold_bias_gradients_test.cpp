@@ -90,7 +90,7 @@ TEST_CASE("gradients of another function than relu are left alone, and so are th
   CHECK(layers::count("MatMulReluGrad", by_w, by_b) == 0);
 }
 
-TEST_CASE("NaN lets gradients pass behind relu") {
+TEST_CASE("NaN lets no gradient pass behind relu, folded or not") {
   layers l;
   l.fed.span()[4] = std::numeric_limits<float>::quiet_NaN();
   const auto [by_b1] = pn::gradients(pn::reduce_sum(pn::matmul(l.h, l.w2)), l.b1);

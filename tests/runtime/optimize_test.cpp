@@ -285,7 +285,7 @@ x = Placeholder() -> float [?, 4]
 w = Placeholder() -> float [4, 3]
 b = Placeholder() -> float [3]
 MatMul = MatMul(x, w) -> float [?, 3]
-Elu = Elu(MatMul, b) {add, lt, expm1, select} -> float [?, 3]
+Elu = Elu(MatMul, b) {add, min, lt, expm1, select} -> float [?, 3]
 )");
   auto sum = x + y;
   auto scaled = sum * y;  // the batch is that of x and y in both

@@ -127,8 +127,12 @@ TEST_CASE("one transfer tells of all that a node waits for on another device, an
   }
   {
     const device on{"/cpu:0"};
-    both = group({a, b}, "both"), again = group({a, b}, "again"), first = group({a}, "first");
-    other = group({b, c}, "other");
+    const auto after = [](std::initializer_list<operation> all, std::string_view name) {
+      const control_dependencies before(all);
+      return no_op(name);
+    };
+    both = after({a, b}, "both"), again = after({a, b}, "again"), first = after({a}, "first");
+    other = after({b, c}, "other");
   }
   CHECK(text(f.g, cut(f.g, {{}, {}, {id_of(both), id_of(again), id_of(first), id_of(other)}})) ==
         "device 0\n"

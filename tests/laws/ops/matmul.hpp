@@ -65,7 +65,7 @@ inline std::optional<expectation> relu_gradient_reference(const call& c, const t
   const std::int64_t n = c.inputs[2].shape()[1];
   std::vector<double> sums(static_cast<std::size_t>(n)), sizes = sums, slacks = sums;
   for (std::size_t i = 0; i < product.size(); ++i) {
-    if (x[2][i] <= 0) product[i] = {0, 0};
+    if (!(x[2][i] > 0)) product[i] = {0, 0};
     const auto column = i % static_cast<std::size_t>(n);
     sums[column] += product[i].value;
     sizes[column] += std::abs(product[i].value) + product[i].slack;

@@ -28,7 +28,7 @@ struct product_end {
       for (std::int64_t j = 0; j < part.n; ++j) {
         T& element = part.c[i * part.ldc + j];
         if (bias) element += bias[column + j];
-        const bool shut = gate && gate[(row + i) * part.ldc + column + j] <= T(0);
+        const bool shut = gate && !(gate[(row + i) * part.ldc + column + j] > T(0));
         if (shut || (relu && element <= T(0))) element = T(0);
       }
   }

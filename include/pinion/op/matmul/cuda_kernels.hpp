@@ -15,8 +15,8 @@ struct product_extents {
 };
 
 // The end of a product: a bias of its column is added to each element, unless that is null; what is not above 0 becomes
-// 0, if `relu`; and what stands where `gate`, a matrix like the product, is not above 0, unless that is null. NaN is
-// above 0.
+// 0, if `relu`; and what stands where `gate`, a matrix like the product, is not above 0, unless that is null. An
+// element that is NaN stays NaN; a gate that is NaN is shut.
 template <class T>
 struct product_end {
   const T* bias = nullptr;

@@ -47,7 +47,7 @@ inline product_tiles cut_tiles(std::int64_t rows, std::int64_t columns, std::int
 template <class T>
 __device__ __forceinline__ T ended(T sum, std::int64_t at, std::int64_t column, const product_end<T>& end) {
   if (end.bias) sum += end.bias[column];
-  if (end.gate && end.gate[at] <= T(0)) return T(0);
+  if (end.gate && !(end.gate[at] > T(0))) return T(0);
   return end.relu && sum <= T(0) ? T(0) : sum;
 }
 

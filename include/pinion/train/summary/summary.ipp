@@ -42,8 +42,7 @@ PINION_DECL expr<std::string> merge(const std::vector<expr<std::string>>& summar
                        .base_name = std::string(name.empty() ? op::merge_summary::name : name),
                        .where = where};
   for (const auto& s : summaries) {
-    graph& g = dsl::graph_of(summaries[0], s);
-    request.inputs.push_back(dsl::endpoint_of(s, where).endpoint(g));
+    request.inputs.push_back(dsl::endpoint_of(s, where).endpoint(g, "the first summary's"));
   }
   return {g, {build(g, std::move(request)), 0}};
 }
