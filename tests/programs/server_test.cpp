@@ -35,15 +35,6 @@ TEST_CASE("pinion_server exits with 0 after SIGINT, and when it is shut down fro
   CHECK(shut.line() == "pinion: " + name_of("local", 0) + " has stopped");
 }
 
-TEST_CASE("pinion_server exits with 2 for what its options cannot mean, and with 1 for what fails") {
-  const auto end_of = [](const std::vector<std::string>& words) { return server_program(words).result(); };
-  CHECK(end_of({"--cluster", any_port, "--job", "wroker"}) == 2);
-  CHECK(end_of({"--cluster", any_port, "--task", "7"}) == 2);
-  CHECK(end_of({"--cluster", "ps"}) == 2);
-  CHECK(end_of({"--cluster", "@/no/such/file"}) == 2);
-  CHECK(end_of({"--cluster", "local=203.0.113.1:2222"}) == 1);  // an address of documentation, which no host has
-}
-
 TEST_CASE("tasks that pinion_server runs are a cluster, with the devices that were asked for") {
   fresh f;
   const cluster_spec spec = free_addresses({{"ps", 1}, {"worker", 2}});
@@ -113,7 +104,8 @@ TEST_CASE("what cannot be served ends with 1 and a sentence, wrong options with 
   } all[] = {
       {{"--cluster", "nonsense"}, 1, "is no cluster"},
       {{"--cluster", "@/no/such/file"}, 1, "cannot be read"},
-      {{"--cluster", "ps=a:1", "--job", "worker"}, 1, "the cluster has no job 'worker'"},
+      {{"--cluster", "ps=a:1", "--job", "worker"}, 2, "the cluster has no job 'worker'"},
+      {{"--cluster", any_port, "--task", "7"}, 2, "the cluster has no task 7 of job 'local'"},
       {{"--cluster", "local=" + taken}, 1, "Address already in use"},
       {{"--cluster", "local=0.0.0.0:0"}, 1, "needs a key or TLS"},
       {{"--cluster", any_port, "--metrics-port", taken.substr(taken.rfind(':') + 1)}, 1, "cannot listen on 127.0.0.1:"},

@@ -28,20 +28,17 @@ pinion::server_options task_of(const server::options& o, const cluster_text& tex
           .config = o.config};
 }
 
-// What the options say, as a whole: a cluster, and a task of it.
-struct wanted {
-  cluster_text text;
-  pinion::server_options task;
-  explicit wanted(const server::options& o) : text(read_cluster(o.cluster)), task(task_of(o, text)) {
-    static_cast<void>(text.cluster.address(task.job, task.task));  // throws for a task that the cluster lacks
-  }
-};
+// Throws for a task that the cluster lacks.
+void expect_task(const pinion::cluster_spec& cluster, const pinion::server_options& task) {
+  const auto jobs = cluster.jobs();
+  if (!task.job.empty() || jobs.size() == 1)
+    static_cast<void>(cluster.address(task.job.empty() ? jobs[0] : task.job, task.task));
+}
 
-void serve(const server::options& o, const wanted& w) {
+void serve(const pinion::cluster_spec& cluster, const pinion::server_options& task, const server::options& o) {
   // A signal counts from here on; whoever has read the target may send one before join() listens.
   const pinion::stop_listener asked(pinion::stop_turn::serves, [](int) {});
-  const auto& [text, task] = w;
-  pinion::server serving(text.cluster, task);
+  pinion::server serving(cluster, task);
   const std::string name = serving.report().name;
   if (o.log == server::log_format::json) server::log_as_json(name);
   std::optional<pinion::metrics_server> metrics;
@@ -63,11 +60,14 @@ int main(int argc, char** argv) {
   server::options o;
   if (const auto over = server::read(argc, argv, o)) return *over;
   if (o.log == server::log_format::json) server::log_as_json("");
-  int status = 2;  // of wrong options
+  int status = 1;
   try {
-    const wanted w(o);
+    const cluster_text text = read_cluster(o.cluster);
+    const pinion::server_options task = task_of(o, text);
+    status = 2;  // of wrong options
+    expect_task(text.cluster, task);
     status = 1;
-    serve(o, w);
+    serve(text.cluster, task, o);
     return 0;
   } catch (const std::exception& e) {
     pinion::write_log(pinion::log_level::error, "", std::string("pinion_server: ") + e.what());
