@@ -56,6 +56,11 @@ pinion::cluster_spec read_words(const std::string& text) {
   return cluster;
 }
 
+// A number of a task, in digits alone.
+bool is_task_number(const std::string& text) {
+  return !text.empty() && text.size() <= 9 && text.find_first_not_of("0123456789") == text.npos;
+}
+
 void add_job(pinion::cluster_spec& to, const std::string& job, const json& tasks, const std::string& text) {
   to.add_job(job);
   if (tasks.is_array()) {
@@ -63,8 +68,7 @@ void add_job(pinion::cluster_spec& to, const std::string& job, const json& tasks
     for (const json& address : tasks) to.add_task(job, task++, address.get<std::string>());
   } else if (tasks.is_object()) {
     for (const auto& [number, address] : tasks.items()) {
-      if (number.empty() || number.size() > 9 || number.find_first_not_of("0123456789") != number.npos)
-        refuse(text, "'" + number + "' is no number of a task");
+      if (!is_task_number(number)) refuse(text, "'" + number + "' is no number of a task");
       to.add_task(job, std::stoi(number), address.get<std::string>());
     }
   } else {
@@ -87,8 +91,7 @@ json parse(const std::string& text) {
 // TensorFlow takes the number of a task as a text as well.
 int task_number(const json& index, const std::string& text) {
   const std::string said = index.is_string() ? index.get<std::string>() : index.dump();
-  if (said.empty() || said.size() > 9 || said.find_first_not_of("0123456789") != said.npos)
-    refuse(text, "the task's index is " + index.dump() + ", and not a number like 0");
+  if (!is_task_number(said)) refuse(text, "the task's index is " + index.dump() + ", and not a number like 0");
   return std::stoi(said);
 }
 

@@ -23,7 +23,7 @@ PINION_DECL void calls_until_exit::enter() {
   throw error(errc::cancelled, "the process is ending, and calls its libraries no more");
 }
 
-// What exit() calls last was registered first, and a library makes some of its statics in its first calls: the wait is
+// exit() calls last what was registered first, and a library makes some of its statics in its first calls: the wait is
 // registered again after the first call, the second, the fourth and so on, so that it comes before what destroys them.
 PINION_DECL void calls_until_exit::leave() noexcept {
   drop();

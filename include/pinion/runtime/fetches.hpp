@@ -26,9 +26,9 @@ struct variable_parts;
 
 namespace runtime {
 
-// What a fetch, feed or target is in the graph `of` a session. Throws invalid_argument if the end was never assigned or
-// belongs to another graph; the error names the node and the line that made it. Throws failed_precondition where a
-// graph was destroyed.
+// The output or node that a fetch, feed or target names in the graph `of` a session. Throws invalid_argument if the end
+// was never assigned or belongs to another graph; the error names the node and the line that made it. Throws
+// failed_precondition where a graph was destroyed.
 output end_in(const graph_ref& of, const any_expr& end);
 node_id end_in(const graph_ref& of, const operation& end);
 
