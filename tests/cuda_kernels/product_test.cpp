@@ -23,7 +23,7 @@ std::vector<T> product_of(const std::vector<T>& a, const std::vector<T>& b, cons
             b[static_cast<std::size_t>(of.transpose_b ? j * of.k + x : x * of.n + j)];
   for (std::size_t i = 0; i < c.size(); ++i) {
     if (!bias.empty()) c[i] += bias[i % static_cast<std::size_t>(of.n)];
-    if ((relu && c[i] <= 0) || (!gate.empty() && gate[i] <= 0)) c[i] = 0;
+    if ((relu && c[i] <= 0) || (!gate.empty() && !(gate[i] > 0))) c[i] = 0;
   }
   return c;
 }
@@ -94,10 +94,10 @@ TEST_CASE("the end of a product that is there already is that of one with its en
   CHECK(std::vector<float>(ended.begin() + 3, ended.end()) == std::vector<float>{0, 0, 2});
 }
 
-TEST_CASE("the gate of a product is open where it is NaN") {
+TEST_CASE("the gate of a product is open above 0 alone, and so it is closed where it is NaN") {
   const kernels::stream stream;
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const device_array<float> c(stream, {1, 2, 3, 4}), gate(stream, {nan, -0.f, 1e-45f, -1});
   pinion::cuda::end_product<float>(stream, c.data(), 2, 2, {.gate = gate.data()});
-  CHECK(c.read() == std::vector<float>{1, 0, 3, 0});
+  CHECK(c.read() == std::vector<float>{0, 0, 3, 0});
 }
