@@ -31,7 +31,7 @@ namespace op {
 // Lines are filled by hand, since the formatter would indent and so lengthen the list.
 // clang-format off
 using catalogue = type_list<
-    constant, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of, variable, assign, assign_add,
+    constant, fill, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of, variable, assign, assign_add,
     assign_sub, assign_multiply, reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any,
     expand_like, map_reduction, prod_grad, argmax, softmax, log_softmax, scale_rows, softmax_cross_entropy,
     sparse_softmax_cross_entropy, in_top_k, random_uniform, random_normal, truncated_normal, gather, partition_indices,

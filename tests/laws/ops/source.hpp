@@ -25,6 +25,28 @@ inline std::vector<row> source_rows() {
        },
        {},
        true},
+      {{"Fill"},
+       [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
+         const auto of = [](const shape& extent) {
+           return [=](dtype d) {
+             any_tensor one(d, {});
+             std::fill_n(one.byte_data(), one.bytes(), std::byte{1});
+             return attributes{{"value", one}, {"shape", extent}};
+           };
+         };
+         return {{"matrix", {}, of({m, n})}, {"nothing", {}, of({0, 3})}, {"scalar", {}, of({})}};
+       },
+       [](const call& c, const tensors&) -> std::optional<expectation> {
+         const auto one = exactly(numbers(c.attrs.get<any_tensor>("value")));
+         const auto n = static_cast<std::size_t>(c.attrs.get<shape>("shape").count());
+         return expectation{{std::vector<ranged>(n, one[0])}};
+       },
+       {{"Fill", {}, {{"value", tensor<float>({2}).untyped()}, {"shape", shape{3}}}, "one number, not of float32 [2]"},
+        {"Fill", {}, {{"value", tensor<float>(1.f).untyped()}, {"shape", shape{unknown}}}, "[?] is not"},
+        {"Fill",
+         {},
+         {{"value", tensor<float>(1.f).untyped()}, {"shape", shape{1 << 30, 1 << 30, 1 << 30}}},
+         "which no memory holds"}}},
       {{"Placeholder"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          return {{"matrix", {}, typed({m, n})}};

@@ -62,6 +62,16 @@ inline std::unique_ptr<kernel> make_kernel(constant, const kernel_setup& setup) 
   return make_function_kernel(detail::gives_constant{there});
 }
 
+inline std::unique_ptr<kernel> make_kernel(fill, const kernel_setup& setup) {
+  return make_function_kernel(
+      [value = setup.attrs().get<any_tensor>("value"), extent = setup.attrs().get<shape>("shape")](kernel_context& c) {
+        const auto& y = c.allocate(0, value.dtype(), extent);
+        visit_plain(y.dtype(), [&]<class T>() {
+          c.launch([to = y.data<T>(), n = y.count(), each = *value.data<T>()] { std::fill_n(to, n, each); });
+        });
+      });
+}
+
 inline std::unique_ptr<kernel> make_kernel(placeholder, const kernel_setup& setup) {
   return make_function_kernel([type = setup.node.outputs[0]](kernel_context&) {
     throw error(errc::invalid_argument, "a placeholder of " + std::string(to_string(type.dtype)) + " " +

@@ -26,6 +26,15 @@ inline std::unique_ptr<kernel> make_cuda_fill(int value) {
 
 }  // namespace detail
 
+inline std::unique_ptr<kernel> make_cuda_kernel(fill, const kernel_setup& setup) {
+  return make_function_kernel([value = setup.attrs().get<any_tensor>("value"),
+                               extent = setup.attrs().get<shape>("shape")](kernel_context& c) {
+    const any_tensor& y = c.allocate(0, value.dtype(), extent);
+    visit_plain(y.dtype(),
+                [&]<class T>() { cuda::fill(c.device->stream()->native(), y.data<T>(), y.count(), *value.data<T>()); });
+  });
+}
+
 inline std::unique_ptr<kernel> make_cuda_kernel(zeros_like, const kernel_setup&) {
   return detail::make_cuda_fill(0);
 }

@@ -19,6 +19,17 @@ struct constant {
   static void gradient(gradient_context&) {}
 };
 
+// A tensor of the shape in attribute "shape", in which each element is the number in attribute "value", a scalar. It is
+// made where it stands, in each run.
+struct fill {
+  static constexpr std::string_view name = "Fill";
+  static constexpr input_count inputs = 0;
+  static constexpr attribute_list attrs{attr::tensor("value"), attr::shape("shape")};
+  static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
+  static void infer(shape_context& c);
+  static void gradient(gradient_context&) {}
+};
+
 // A value that each run must feed. Attributes "dtype" and "shape"; the shape may have unknown extents.
 struct placeholder {
   static constexpr std::string_view name = op_names::placeholder;

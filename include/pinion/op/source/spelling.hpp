@@ -54,8 +54,12 @@ expr<T, made_by<Op>> make(node_request request) {
 }
 
 node_request constant_request(any_tensor value, std::string_view name, source_location where);
+// A constant of one value for few elements and for texts, and a Fill for more: a graph does not hold them.
+inline constexpr std::int64_t most_stored = 1000;
+node_request fill_request(const shape& extent, any_tensor value, std::string_view name, source_location where);
 // Makes a constant in the default graph. Requires: no node has the name `exact_name` yet.
 output make_constant(any_tensor value, const std::string& exact_name, source_location where);
+output make_filled(const shape& extent, any_tensor value, const std::string& exact_name, source_location where);
 }  // namespace dsl
 
 // A constant scalar: constant(4.0f, "b"). Its dtype is that of the C++ type. A plain number beside an expression needs
@@ -128,24 +132,22 @@ template <class T>
 requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 constant(const dsl::braces&, std::string_view = {}) PINION_REFUSAL;
 
-// A constant of this shape with one value in every element. Throws invalid_argument for a shape that is not known;
-// shape_of(x) is a tensor of the graph and no argument here. The elements are stored in the graph: of a large tensor,
-// tile or broadcast a scalar instead.
+// A tensor of this shape with one value in every element. Throws invalid_argument for a shape that is not known;
+// shape_of(x) is a tensor of the graph and no argument here. Up to a thousand elements are a constant; more of them are
+// made in each run where the node stands (op Fill), so that a graph does not hold them. TensorFlow: tf.fill.
 //
 //   auto sevens = pn::fill<int>({2, 3}, 7);
 template <element T>
 auto fill(const shape& extent, T value, std::string_view name = {},
           source_location where = source_location::current()) {
-  tensor<T> t(extent);
-  for (T& x : t.span()) x = value;
-  return constant(t, name, where);
+  return dsl::make<op::constant, T>(dsl::fill_request(extent, tensor<T>(value).untyped(), name, where));
 }
-// A constant of this shape with 0 in every element. A bool is false and a text is "" in it.
+// A tensor of this shape with 0 in every element. A bool is false and a text is "" in it.
 template <element T>
 auto zeros(const shape& extent, std::string_view name = {}, source_location where = source_location::current()) {
   return fill<T>(extent, T(0), name, where);
 }
-// A constant of this shape with 1 in every element.
+// A tensor of this shape with 1 in every element.
 template <element T>
 auto ones(const shape& extent, std::string_view name = {}, source_location where = source_location::current()) {
   return fill<T>(extent, T(1), name, where);

@@ -16,6 +16,28 @@ PINION_DECL node_request constant_request(any_tensor value, std::string_view nam
           .where = where};
 }
 
+PINION_DECL node_request fill_request(const shape& extent, any_tensor value, std::string_view name,
+                                      source_location where) {
+  if (value.dtype() != dtype::string && countable(extent) && extent.count() > most_stored)
+    return {.op = op::fill::name,
+            .base_name = std::string(name.empty() ? op::fill::name : name),
+            .attrs = {{"value", std::move(value)}, {"shape", extent}},
+            .where = where};
+  any_tensor all(value.dtype(), extent);
+  if (value.dtype() == dtype::string)
+    std::fill_n(all.data<std::string>(), all.count(), *value.data<std::string>());
+  else
+    visit_plain(value.dtype(), [&]<class T>() { std::fill_n(all.data<T>(), all.count(), *value.data<T>()); });
+  return constant_request(std::move(all), name, where);
+}
+
+PINION_DECL output make_filled(const shape& extent, any_tensor value, const std::string& exact_name,
+                               source_location where) {
+  node_request request = fill_request(extent, std::move(value), "", where);
+  request.exact_name = exact_name;
+  return {build(default_graph(), std::move(request)), 0};
+}
+
 PINION_DECL output make_constant(any_tensor value, const std::string& exact_name, source_location where) {
   node_request request = constant_request(std::move(value), "", where);
   request.exact_name = exact_name;

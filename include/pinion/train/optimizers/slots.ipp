@@ -37,12 +37,11 @@ PINION_DECL node_id make_slot(graph& g, node_id variable, const std::string& own
   const std::string name = g.unique_name(v.name + "/" + owner);
   const auto shared = v.attrs.get_or<std::string>("shared_name", "");
   const node_id slot = visit_plain(v.outputs[0].dtype, [&]<class T>() {
-    tensor<T> initial(v.outputs[0].shape);
-    for (T& x : initial.span()) x = static_cast<T>(value);
-    const output constant = dsl::make_constant(initial.untyped(), name + "/initial_value", v.where);
+    const output initial = dsl::make_filled(v.outputs[0].shape, tensor<T>(static_cast<T>(value)).untyped(),
+                                            name + "/initial_value", v.where);
     const variable_options options{.trainable = false,
                                    .shared_name = shared.empty() ? "" : shared + name.substr(v.name.size())};
-    return dsl::make_variable(dtype_of<T>, constant, name, options, v.where).id(g);
+    return dsl::make_variable(dtype_of<T>, initial, name, options, v.where).id(g);
   });
   if (const variable_slice* const part = slice_of(g, variable))
     note_slice(g, slot, {part->whole + name.substr(v.name.size()), part->extent, part->first});
