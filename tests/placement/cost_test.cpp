@@ -244,6 +244,23 @@ TEST_CASE("measured costs move work") {
   CHECK(planned(m, cost_placer{m.costs()}, {z}).device_of("z") == "/job:worker/replica:0/task:0/device:CPU:0");
 }
 
+TEST_CASE("work stays where it is usual, unless a move gains more than estimates are good for") {
+  graph g;
+  const auto use = g.as_default();
+  auto m = gpus(2);
+  auto x = placeholder<float>({256, 256}, "x");
+  auto z = matmul(x, x, {.name = "z"});
+  auto small = x + 1.f;  // beside the product, on another device, it would gain some of its launch
+  const operation last = group(operation(z), operation(small));
+  m.costs().within_task = {1e18, 0};
+  m.costs().measured.add("z", "GPU", 1e-3);
+  m.costs().measured.add(small.name(), "GPU", 1e-6);
+  const auto plan = planned(m, cost_placer{m.costs()}, {last});
+  CHECK(plan.device_of("z") == plan.device_of(small.name()));
+  const cost_placer strict{.costs = m.costs(), .least_gain = 0};
+  CHECK(planned(m, strict, {last}).device_of("z") != planned(m, strict, {last}).device_of(small.name()));
+}
+
 TEST_CASE("a placer that thinks gives one answer, and never a worse one than those it tries") {
   for (unsigned seed = 0; seed < 20; ++seed) {
     graph g;
@@ -253,8 +270,10 @@ TEST_CASE("a placer that thinks gives one answer, and never a worse one than tho
     for (int i = 0; i < 12; ++i) made.push_back(matmul(made[random() % made.size()], made[random() % made.size()]));
     const auto m = gpus(3);
     const operation last = made.back();
-    const auto p = planned(m, cost_placer{m.costs()}, {last});
-    CHECK(diff(p, planned(m, cost_placer{m.costs()}, {last})).empty());
+    const cost_placer strict{.costs = m.costs(), .least_gain = 0};
+    const auto p = planned(m, strict, {last});
+    CHECK(diff(p, planned(m, strict, {last})).empty());
+    CHECK(planned(m, cost_placer{m.costs()}, {last}).makespan() <= p.makespan() * 1.0200001);
     for (const any_placer& other : {any_placer(heft_placer{m.costs()}), any_placer(round_robin_placer{}),
                                     any_placer(simple_placer{}), any_placer(one_device_placer{1})})
       CHECK(p.makespan() <= planned(m, other, {last}).makespan() * 1.0000001);

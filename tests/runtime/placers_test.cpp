@@ -144,6 +144,17 @@ TEST_CASE("a session that records costs tells what its nodes took, on streams to
   CHECK(sess.plan(b).find("a")->ends - sess.plan(b).find("a")->starts == Approx(costs.find("a", "CPU")->seconds));
 }
 
+TEST_CASE("the plan of a session tells the times by which its placer decided") {
+  graph g;
+  const auto use = g.as_default();
+  auto x = placeholder<float>({64, 64}, "x");
+  auto a = matmul(x, x, {.name = "a"});
+  measured_costs measured;
+  measured.add("a", "CPU", .25);
+  session sess{{.graph = &g, .placer = cost_placer{{.measured = measured}}}};
+  CHECK(sess.plan(a).makespan() == Approx(.25).epsilon(.01));
+}
+
 TEST_CASE("a session that was not asked to records nothing, and says so") {
   graph g;
   session sess{{.graph = &g}};

@@ -17,6 +17,7 @@
 
 namespace pinion { inline namespace v0 {
 
+struct cost_model;
 struct placement_tables;
 
 // A value that only class placing makes, so that it keeps every rule. Refers to nothing; copies share one set of tables
@@ -44,6 +45,10 @@ class placement {
   const std::vector<std::pair<node_id, std::string>>& dropped() const;
   // The nodes whose device does not meet their request; in the order of nodes.
   const std::vector<std::pair<node_id, unmet_request>>& unmet() const;
+
+  // The costs by which its placer decided, which a plan then tells; null: the placer looked at none.
+  const cost_model* costs() const;
+  placement with_costs(std::shared_ptr<const cost_model> costs) const;
 
   // This placement of some of its nodes. Requires: they are ascending.
   placement part(const std::vector<node_id>& nodes) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include <pinion/placement/reason.hpp>
 
 namespace pinion { inline namespace v0 {
+
+struct cost_model;
 
 // A decision of class placing for a group. Groups that were decided alike share one.
 struct placement_choice {
@@ -36,6 +39,7 @@ struct placement_tables {
   std::vector<std::vector<int>> refused;
   std::vector<std::pair<node_id, std::string>> dropped;
   std::vector<std::pair<node_id, unmet_request>> unmet;
+  std::shared_ptr<const cost_model> costs;
 };
 
 }}  // namespace pinion::v0

@@ -106,7 +106,8 @@ class direct_session final : public session_backend {
   std::string what_runs() const;
   std::string names_of(const ready_step& step) const;
 
-  cost_model with_measurements() const;
+  // The costs by which the session was placed, with what it has measured itself.
+  cost_model with_measurements(const placement& placed) const;
 
   // Tells what the arenas of a step take, and what GPUs did not replay, once it has run. Requires: mutex_ is held.
   void note_runs(pinion::plan& made, const step_signature& signature) const;

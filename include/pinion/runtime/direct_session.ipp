@@ -114,7 +114,7 @@ PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {
   for (device_info& d : devices)
     if (d.is_cuda) d.libraries = libraries;
   pinion::plan made = explain(expect_graph(), placed, improved(signature, placed), std::move(devices),
-                              options_.allow_soft_placement, with_measurements());
+                              options_.allow_soft_placement, with_measurements(placed));
   std::lock_guard hold(mutex_);
   note_runs(made, signature);
   return made;
@@ -328,9 +328,10 @@ PINION_DECL std::string direct_session::names_of(const ready_step& step) const {
   return all;
 }
 
-PINION_DECL cost_model direct_session::with_measurements() const {
-  cost_model m{.receive_ahead = options_.receive_ahead};
-  if (recorder_) m.measured = recorder_->costs();
+PINION_DECL cost_model direct_session::with_measurements(const placement& placed) const {
+  cost_model m = costs_of(placed);
+  m.receive_ahead = options_.receive_ahead;
+  if (recorder_) m.measured.merge(recorder_->costs());
   return m;
 }
 

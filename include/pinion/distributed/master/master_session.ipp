@@ -158,8 +158,9 @@ PINION_DECL pinion::plan master_session::plan(const runtime::step_signature& sig
   tasks_.learn_libraries(after(s_.net, limits.operation));
   return placed(signature, until, [&](const placement& where) {
     const auto runs = improved(signature, where);
-    auto made = explain(replica(), where, runs, tasks_.with_libraries(where.devices()), soft_,
-                        {.receive_ahead = transfers_.receive_ahead});
+    cost_model costs = costs_of(where);
+    costs.receive_ahead = transfers_.receive_ahead;
+    auto made = explain(replica(), where, runs, tasks_.with_libraries(where.devices()), soft_, costs);
     return transfers_.narrow ? narrowed(made, runs) : made;
   });
 }

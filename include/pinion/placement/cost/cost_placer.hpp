@@ -20,12 +20,15 @@ namespace pinion { inline namespace v0 {
 //   - memory is a hard limit: variables, and values until their last use
 //   - measured seconds of a node replace the estimate for that device type
 // For problems up to `search_limit` nodes it also tries HEFT, each single device, devices in turn and the simple
-// placer, simulates all, and from the best moves groups one by one as long as that shortens the step. Throws as class
-// placing does, and resource_exhausted where no placement that it tried fits into the memory of the devices.
+// placer, simulates all, and from the best moves groups one by one as long as that shortens the step. Groups go back to
+// where the simple placer has them while that lengthens the step by less than `least_gain`, since estimates are no
+// better. Throws as class placing does, and resource_exhausted where no placement that it tried fits into the memory of
+// the devices.
 struct cost_placer {
   cost_model costs = {};
   std::size_t search_limit = 20000;  // nodes; 0: the white paper's pass alone
   double search_work = 2e7;          // how many edges the moving of groups may look at
+  double least_gain = .02;           // part of the step that all moves together have to save
 
   placement operator()(const placement_problem& p) const;
 };

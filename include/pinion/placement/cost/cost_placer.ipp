@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,23 @@ class cost_search {
     for (step_costs::position i = 0; i < costs_.nodes(); ++i) device[i] = fixed_.device_of_node(i);
     fixed_.start_over();
     offer(std::move(device));
+  }
+  // The placement that is kept where no other gains enough.
+  void attempt_usual() {
+    attempt([](placing& work) { simple_placer{}.fill(work); });
+    usual_ = last_;
+  }
+  // Takes back moves that gain too little, all at once or one by one.
+  void return_groups(double budget, double least_gain) {
+    const double most = makespan_ * (1 + least_gain), each = static_cast<double>(costs_.nodes()) + edges();
+    if (try_placed(usual_, most)) return;
+    for (const auto g : fixed_.left()) {
+      if (const auto first = groups_.members(g)[0]; best_[first] == usual_[first]) continue;
+      if ((budget -= each) < 0) return;
+      trial_ = best_;
+      for (const auto m : groups_.members(g)) trial_[m] = usual_[m];
+      try_placed(trial_, most);
+    }
   }
   void list(list_order order) {
     attempt([&](placing& work) { earliest_finish(costs_, work).run(order); });
@@ -96,11 +114,20 @@ class cost_search {
 
   void offer(std::vector<std::int32_t> device) {
     const double t = simulate_(device);
+    last_ = device;
     if ((t < makespan_ || !found_) && fits(device)) {
       found_ = true;
       makespan_ = t;
       best_ = std::move(device);
     }
+  }
+  // Takes a placement whose step is no longer than that.
+  bool try_placed(const std::vector<std::int32_t>& device, double most) {
+    const double t = simulate_(device);
+    if (t > most || !fits(device)) return false;
+    makespan_ = t;
+    best_ = device;
+    return true;
   }
   bool try_moved(placing::group g, int d, std::optional<placing::group> other = std::nullopt) {
     trial_ = best_;
@@ -133,7 +160,7 @@ class cost_search {
   step_costs costs_;
   makespan_simulator simulate_;
   const placement_groups& groups_;
-  std::vector<std::int32_t> best_, trial_;
+  std::vector<std::int32_t> best_, trial_, last_, usual_;
   double makespan_ = std::numeric_limits<double>::infinity();
   bool found_ = false;
   std::string too_big_;
@@ -150,7 +177,7 @@ PINION_DECL placement cost_placer::operator()(const placement_problem& p) const 
     if (p.devices.size() <= 64)
       for (int d = 0; d < static_cast<int>(p.devices.size()); ++d)
         search.attempt([d](placing& work) { one_device_placer{d}.fill(work); });
-    search.attempt([](placing& work) { simple_placer{}.fill(work); });
+    search.attempt_usual();
     search.attempt([](placing& work) { round_robin_placer{}.fill(work); });
   }
   if (!search.found())
@@ -159,8 +186,9 @@ PINION_DECL placement cost_placer::operator()(const placement_problem& p) const 
     search.move_groups(search_work);
     search.move_pairs(search_work);
     search.move_groups(search_work);
+    search.return_groups(search_work, least_gain);
   }
-  return search.result(small);
+  return search.result(small).with_costs(std::make_shared<const cost_model>(costs));
 }
 
 }}  // namespace pinion::v0

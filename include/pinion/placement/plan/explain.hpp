@@ -18,6 +18,9 @@ plan explain(const placement_problem& problem, const placement& placed, const co
 plan explain(const placement_problem& problem, const placement& placed, const rewritten_step& step,
              const cost_model& costs = {});
 
+// The costs by which a placement was decided; the usual ones where its placer looked at none.
+cost_model costs_of(const placement& placed);
+
 // Adds notes on what the author of a graph may not have meant: policies that changed nothing, "policy by_op at
 // model.cpp:12 was asked about 7 nodes and changed none"; guards that placed nothing; variables of the plan that were
 // given another name, since theirs was taken.

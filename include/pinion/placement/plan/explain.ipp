@@ -247,6 +247,10 @@ class plan_writer {
 
 }  // namespace detail
 
+PINION_DECL cost_model costs_of(const placement& placed) {
+  return placed.costs() ? *placed.costs() : cost_model{};
+}
+
 PINION_DECL plan explain(const placement_problem& problem, const placement& placed, const cost_model& costs) {
   return detail::plan_writer(problem, placed, problem, placed, {}, costs).write();
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,9 +20,9 @@ namespace pinion { inline namespace v0 {
 // In fallback mode the type and index of a device give way, and the plan's fallbacks() have the reasons; a job or task
 // that is not there is refused in both.
 struct plan_options {
-  bool allow_soft_placement = false;  // fallback mode; else strict
-  device_spec home = {};              // job and task preferred where a request names neither
-  cost_model costs = {};              // of the plan's estimates
+  bool allow_soft_placement = false;     // fallback mode; else strict
+  device_spec home = {};                 // job and task preferred where a request names neither
+  std::optional<cost_model> costs = {};  // of the plan's estimates; nothing: those of the placer, if it has some
 };
 
 namespace detail {

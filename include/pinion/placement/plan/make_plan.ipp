@@ -17,7 +17,8 @@ PINION_DECL plan plan_with(const any_placer& place, graph_view g, std::vector<de
                                   .devices = std::move(devices),
                                   .home = options.home,
                                   .soft = options.allow_soft_placement};
-  plan made = explain(problem, place(problem), options.costs);
+  const placement placed = place(problem);
+  plan made = explain(problem, placed, options.costs ? *options.costs : costs_of(placed));
   note_doubts(made, g);
   return made;
 }
