@@ -123,6 +123,37 @@ TEST_CASE("a cancelled dequeue_many gives its elements back, in order") {
   CHECK(short_lived.run(get) == 2);
 }
 
+TEST_CASE("a step that is given up gives back all that it has dequeued, in order") {
+  bench b;
+  auto q = pn::fifo_queue<int>({.shapes = {{}}, .name = "full"});
+  auto never = pn::fifo_queue<int>({.name = "empty"});
+  auto put = q.enqueue_many(pn::constant<int>({1, 2, 3, 4}));
+  auto two = pn::group(pn::operation(q.dequeue_many(2)), pn::operation(never.dequeue()));
+  auto one = pn::group(pn::operation(q.dequeue()), pn::operation(never.dequeue()));
+  auto rest = q.dequeue_many(4);
+  b.run(put);
+  pn::session late({.graph = &b.g, .operation_timeout = std::chrono::milliseconds(50)});
+  late.run(put);
+  CHECK(refusal([&] { late.run(two); }, errc::deadline_exceeded) == "");
+  CHECK(list(late.run(rest)) == std::vector{1, 2, 3, 4});
+
+  auto waiting = b.later(one);
+  b.until_size(q.size(), 3);
+  b.on().cancel_steps(pn::error(errc::cancelled, "enough"));
+  CHECK(refusal([&] { waiting.get(); }, errc::cancelled, "enough") == "");
+  CHECK(list(b.run(rest)) == std::vector{1, 2, 3, 4});
+}
+
+TEST_CASE("a step that fails by what it has dequeued does not get it again") {
+  bench b;
+  auto q = pn::fifo_queue<int>({.shapes = {{}}});
+  auto put = q.enqueue_many(pn::constant<int>({7, 0}));
+  auto use = pn::gather(pn::constant<int>({5}), q.dequeue());
+  b.run(put);
+  CHECK(refusal([&] { b.run(use); }, errc::invalid_argument) == "");
+  CHECK(b.run(use) == 5);
+}
+
 TEST_CASE("closing a session wakes those who wait at a queue") {
   bench b;
   auto q = pn::fifo_queue<int>({.capacity = 1});

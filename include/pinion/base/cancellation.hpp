@@ -18,8 +18,12 @@ class cancellation {
   // True once cancel() was called.
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
 
+  // Why a step is cancelled: a part of it has failed, or nobody waits for it any more, as when its time is up.
+  enum class reason { failed, given_up };
   // Cancels, and runs the callbacks. A second call does nothing.
-  void cancel();
+  void cancel(reason why = reason::failed);
+  // Was it cancelled for that reason?
+  bool given_up() const { return given_up_.load(std::memory_order_acquire); }
 
   // Keeps a callback for cancel() and returns its id. Returns 0 without keeping it if cancel() was called before; the
   // caller then cancels by itself.
@@ -29,7 +33,7 @@ class cancellation {
 
  private:
   std::mutex mutex_;
-  std::atomic<bool> cancelled_{false};
+  std::atomic<bool> cancelled_{false}, given_up_{false};
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, std::function<void()>> callbacks_;
 };

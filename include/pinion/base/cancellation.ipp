@@ -7,11 +7,12 @@
 
 namespace pinion { inline namespace v0 {
 
-PINION_DECL void cancellation::cancel() {
+PINION_DECL void cancellation::cancel(reason why) {
   std::map<std::uint64_t, std::function<void()>> waiting;
   {
     std::lock_guard hold(mutex_);
     if (cancelled()) return;
+    given_up_.store(why == reason::given_up, std::memory_order_release);
     cancelled_.store(true, std::memory_order_release);
     waiting.swap(callbacks_);
   }

@@ -69,13 +69,15 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     enter(puts_, a);
   }
   // Takes n elements; with `up_to`, a closed queue yields those that are left. `done` gets out_of_range where the queue
-  // is closed and holds too few.
+  // is closed and holds too few. They go back where the step is given up before it ends; not where it fails otherwise,
+  // since elements that make a step fail would come again and again.
   void take(std::size_t n, bool up_to, cancellation* stop, taken done) {
     if (n == 0) return done(std::vector<queue_element>());
     auto a = std::make_shared<attempt>(attempt::what::take, stop);
     a->wanted = n;
     a->up_to = up_to;
-    a->done = [done = std::move(done)](attempt& self) {
+    a->done = [from = shared_from_this(), done = std::move(done)](attempt& self) {
+      if (self.how && self.stop && !from->keep_for(*self.stop, self.elements)) self.how = from->cancelled(self);
       done(std::move(self.how).then([&] { return std::move(self.elements); }));
     };
     enter(takes_, a);
@@ -150,6 +152,28 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     for (const auto& a : ended) a->done(*a);
   }
 
+  // Keeps what a step has taken until the step ends, and takes it back where that is given up. Returns false where it
+  // is so already.
+  bool keep_for(cancellation& step, std::vector<queue_element> taken) {
+    auto kept = std::make_shared<std::vector<queue_element>>(std::move(taken));
+    const auto take_back = [self = shared_from_this(), kept, &step] {
+      if (step.given_up()) self->take_back(std::move(*kept));
+    };
+    if (step.subscribe(take_back) != 0) return true;
+    take_back();
+    return false;
+  }
+  void take_back(std::vector<queue_element> taken) {
+    attempts ended;
+    {
+      std::lock_guard hold(mutex_);
+      store_->give_back(std::move(taken));
+      go_on(ended);
+    }
+    if (!pool_) return tell(ended);
+    for (const auto& one : ended) pool_->schedule([one] { one->done(*one); });
+  }
+
   // ---- with the lock held
 
   // Moves an attempt from the list in which it waits, of any length, to those that have ended.
@@ -162,14 +186,17 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     a->how = error(code, sentence);
     end(a, ended);
   }
+  error cancelled(const attempt& a) const {
+    const std::string whose = a.is == attempt::what::take ? "Dequeue operation" : "Enqueue operation";
+    return error(errc::cancelled, whose + " was cancelled, at " + named());
+  }
   std::string named() const { return kind_ + " '" + name_ + "'"; }
 
   // Ends an attempt: elements that it has put stay, elements that it has taken go back.
   void abandon(const std::shared_ptr<attempt>& a, attempts& ended) {
-    const bool takes = a->is == attempt::what::take;
-    if (takes) store_->give_back(std::exchange(a->elements, {}));
-    const std::string whose = takes ? "Dequeue operation" : "Enqueue operation";
-    fail(a, errc::cancelled, whose + " was cancelled, at " + named(), ended);
+    if (a->is == attempt::what::take) store_->give_back(std::exchange(a->elements, {}));
+    a->how = cancelled(*a);
+    end(a, ended);
     go_on(ended);
   }
   void close_now() {

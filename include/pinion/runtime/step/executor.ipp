@@ -27,7 +27,8 @@ PINION_DECL void step_state::fail(const error& why) {
     failed_.store(true, std::memory_order_release);
   }
   rendezvous->abort(why);
-  cancellation.cancel();
+  const bool nobody_waits = why.code() == errc::cancelled || why.code() == errc::deadline_exceeded;
+  cancellation.cancel(nobody_waits ? cancellation::reason::given_up : cancellation::reason::failed);
 }
 
 PINION_DECL shared_error step_state::failure() const {
