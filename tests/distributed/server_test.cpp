@@ -87,6 +87,28 @@ TEST_CASE("a target of port 0 is refused at once") {
         "where one is that was given port 0");
 }
 
+TEST_CASE("a server listens where its config says, and is known by the address in its cluster") {
+  const std::string known_as = free_addresses({{"worker", 1}}).address("worker", 0);
+  const std::string port = known_as.substr(known_as.rfind(':'));
+  server s({{"worker", {known_as}}}, {.job = "worker", .config = {.listen = "127.0.0.2" + port}});
+  CHECK(s.target() == "pinion://" + known_as);
+  CHECK(inspect("pinion://127.0.0.2" + port).address == known_as);
+  session here(toward(s.target()));
+  CHECK(float(tensor<float>(here.run(constant(7.f)))) == 7);
+
+  server any({{"worker", {"127.0.0.1:0"}}}, {.job = "worker", .config = {.listen = "127.0.0.2:0"}});
+  CHECK(any.target().starts_with("pinion://127.0.0.1:"));
+  CHECK(!any.target().ends_with(":0"));
+  CHECK(inspect("pinion://127.0.0.2" + any.target().substr(any.target().rfind(':'))).state == "running");
+
+  const auto refused = [](const char* listen) {
+    return refusal({{"worker", {"127.0.0.1:0"}}}, {.job = "worker", .config = {.listen = listen}});
+  };
+  CHECK_THAT(refused("0.0.0.0:0"), Catch::StartsWith("failed_precondition: others can reach 0.0.0.0:0"));
+  CHECK_THAT(refused("here"),
+             Catch::StartsWith("invalid_argument: ") && Catch::Contains("not on 'here' (server_config.listen)"));
+}
+
 TEST_CASE("a heartbeat that no peer would take is refused") {
   const auto ms = GENERATE(0, 60'001);
   CHECK(refusal({{"local", {"127.0.0.1:0"}}}, {.config = {.heartbeat = std::chrono::milliseconds(ms)}}) ==

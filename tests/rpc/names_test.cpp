@@ -14,6 +14,8 @@
 #include <pinion/rpc/tcp_network.hpp>
 
 #include <rpc/coroutines.hpp>
+#include <support/caught.hpp>
+#include <support/told_lines.hpp>
 
 namespace {
 
@@ -53,6 +55,10 @@ extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo
 
 namespace {
 
+std::string port_of(const listener& door) {
+  return door.address().substr(door.address().rfind(':'));
+}
+
 awaitable<void> connect_by_name(network& net, std::string address) {
   co_await net.connect(std::move(address), net.now() + 5s);
 }
@@ -60,7 +66,7 @@ awaitable<void> connect_by_name(network& net, std::string address) {
 TEST_CASE("a name is looked up at each attempt to connect, and each of its addresses is tried") {
   const auto net = tcp_network_of_this_process();
   const auto door = net->listen("127.0.0.2:0");
-  const std::string port = door->address().substr(door->address().rfind(':'));
+  const std::string port = port_of(*door);
   const auto connected = [&](std::vector<std::string> hosts) {
     names.set("moves.invalid", std::move(hosts));
     const auto tried = start(*net, connect_by_name(*net, "moves.invalid" + port));
@@ -74,6 +80,72 @@ TEST_CASE("a name is looked up at each attempt to connect, and each of its addre
   CHECK(connected({"127.0.0.3", "127.0.0.4", "127.0.0.2"}) == well);
   door->close();
   settle(*net);
+}
+
+awaitable<void> accept_and_answer(listener& from, int connections) {
+  for (; connections > 0; --connections) {
+    const auto came = co_await from.accept();
+    const std::byte answer{7};
+    const asio::const_buffer part(&answer, 1);
+    co_await came->write({&part, 1});
+  }
+}
+
+awaitable<void> connect_and_hear(network& net, std::string address) {
+  const auto stream = co_await net.connect(std::move(address), net.now() + 5s);
+  std::byte answer{};
+  if (co_await stream->read_some({&answer, 1}) != 1) throw error(errc::unavailable, "no answer");
+}
+
+TEST_CASE("a host is listened to at all its addresses, of one port, and leaves them together") {
+  const auto net = tcp_network_of_this_process();
+  names.set("several.invalid", {"127.0.0.2", "127.0.0.3", "127.0.0.2", "127.0.0.4"});
+  const auto door = net->listen("several.invalid:0");
+  CHECK(door->address().starts_with("several.invalid:"));
+  const std::string port = port_of(*door);
+  CHECK(port != ":0");
+  const auto answering = start(*net, accept_and_answer(*door, 6));
+  for (const char* host : {"127.0.0.4", "127.0.0.3", "127.0.0.2", "127.0.0.2", "127.0.0.4", "several.invalid"}) {
+    const auto heard = start(*net, connect_and_hear(*net, host + port));
+    net->wait(heard->ended, {});
+    CHECK(heard->text() == well);
+  }
+  net->wait(answering->ended, {});
+  CHECK(answering->text() == well);
+
+  CHECK_THAT(refusal([&] { net->listen("several.invalid" + port); }, errc::already_exists,
+                     "cannot listen on 127.0.0.2" + port + ", an address of several.invalid" + port + ": "),
+             Catch::Equals(""));
+  const auto waiting = start(*net, accept_and_answer(*door, 1));
+  net->post([&] { door->close(); });
+  net->wait(waiting->ended, {});
+  CHECK(waiting->text().starts_with("cancelled: the listener of several.invalid"));
+  settle(*net);
+  const auto again = net->listen("several.invalid" + port);
+  CHECK(port_of(*again) == port);
+}
+
+TEST_CASE("an address of a name that is none of this host is left out, and told") {
+  const auto net = tcp_network_of_this_process();
+  const std::string elsewhere = "192.0.2.1";  // of documents alone (RFC 5737)
+  const told_lines told;
+  names.set("elsewhere.invalid", {elsewhere, "127.0.0.2"});
+  CHECK_NOTHROW(net->listen("elsewhere.invalid:0"));
+  CHECK_THAT(told.all(), Catch::Contains("cannot listen on 192.0.2.1:0, an address of elsewhere.invalid:0: "));
+  names.set("elsewhere.invalid", {elsewhere});
+  CHECK_THAT(refusal([&] { net->listen("elsewhere.invalid:0"); }, errc::invalid_argument,
+                     "cannot listen on elsewhere.invalid:0: "),
+             Catch::Equals(""));
+}
+
+TEST_CASE("a name that leads to this machine alone is told when it is listened to") {
+  const auto net = tcp_network_of_this_process();
+  const told_lines told;
+  names.set("myhost.invalid", {"127.0.1.1"});
+  const auto door = net->listen("myhost.invalid:0");
+  CHECK_THAT(told.all(), Catch::Contains("myhost.invalid" + port_of(*door) +
+                                         " is 127.0.1.1 here, where no other machine comes: ") &&
+                             Catch::Contains("--listen"));
 }
 
 }  // namespace

@@ -30,6 +30,11 @@ void add_task(CLI::App& app, server::options& into) {
   app.add_option("--task", into.task, "Number of this task in its job; 0 where nothing tells it")
       ->check(CLI::NonNegativeNumber.description(""))
       ->type_name("NUMBER");
+  app.add_option(
+         "--listen", into.config.listen,
+         "Listen here, where that is not the address by which the cluster reaches the task: 0.0.0.0:2222 is each "
+         "IPv4 address of this machine")
+      ->type_name("HOST:PORT");
   app.add_flag(
       "--elastic", into.config.elastic,
       "Believe tasks with the key of the cluster where they say that they are reached, so that workers may join "

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -13,6 +14,7 @@
 
 #include <pinion/base/error.hpp>
 #include <pinion/base/heap.hpp>
+#include <pinion/base/log.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/base/short_turns.hpp>
@@ -77,48 +79,140 @@ inline asio::ip::tcp::endpoint numeric_endpoint(const endpoint& at, asio::error_
   return {host, static_cast<asio::ip::port_type>(std::stoi(at.port))};
 }
 
+// Some addresses of this host, with one port. In the network's thread, but for the constructor and the destructor.
 class tcp_listener final : public listener {
  public:
-  tcp_listener(asio::io_context& context, const std::string& address) : acceptor_(context) {
-    try {
-      const auto at = resolve(context, endpoint(address));
-      acceptor_.open(at.protocol());
-      keep_from_children(acceptor_.native_handle());
-      acceptor_.set_option(asio::socket_base::reuse_address(true));
-      acceptor_.bind(at);
-      acceptor_.listen();
-      address_ = address.substr(0, address.rfind(':') + 1) + std::to_string(acceptor_.local_endpoint().port());
-    } catch (const asio::system_error& e) {
-      const bool taken = e.code() == asio::error::address_in_use;
-      throw error(taken ? errc::already_exists : errc::invalid_argument,
-                  "cannot listen on " + address + ": " + e.code().message());
-    }
+  // `address` is "host:port", as others call them; where that has port 0, one is chosen that is free at all of them. An
+  // address that is none of this host is left out, with a line in the log, unless there is no other.
+  tcp_listener(asio::io_context& context, const std::string& address, std::vector<asio::ip::tcp::endpoint> all)
+      : in_(std::make_shared<inside>(context)) {
+    constexpr int tries = 20;  // of a port that is free at the first address and taken at another
+    for (int left = all.front().port() == 0 && all.size() > 1 ? tries : 1; in_->doors.empty(); --left) try {
+        bind(context, address, all);
+      } catch (const error& e) {
+        in_->doors.clear();
+        if (left == 1 || e.code() != errc::already_exists) throw;
+      }
+    address_ =
+        address.substr(0, address.rfind(':') + 1) + std::to_string(in_->doors.front().at.local_endpoint().port());
   }
+  ~tcp_listener() override { close(); }
   awaitable<std::unique_ptr<byte_stream>> accept() override {
-    asio::error_code failed;
-    auto socket = co_await acceptor_.async_accept(telling(failed));
-    if (!failed) co_return std::make_unique<tcp_stream>(std::move(socket));
-    if (acceptor_.is_open()) throw error(errc::unavailable, "cannot take a connection: " + failed.message());
-    throw error(errc::cancelled, "the listener of " + address_ + " was closed");
+    const auto in = in_;
+    for (door& each : in->doors)
+      if (!each.asks && !each.answered) ask(in, each);
+    for (;;) {
+      if (in->closed) throw error(errc::cancelled, "the listener of " + address_ + " was closed");
+      if (door* const one = in->answered()) {
+        one->answered = false;
+        if (one->failed) throw error(errc::unavailable, "cannot take a connection: " + one->failed.message());
+        co_return std::make_unique<tcp_stream>(std::move(one->came));
+      }
+      asio::error_code cancelled;
+      co_await in->woken.async_wait(telling(cancelled));
+    }
   }
   const std::string& address() const override { return address_; }
   void close() noexcept override {
     asio::error_code ignored;
-    acceptor_.close(ignored);
+    in_->closed = true;
+    for (door& each : in_->doors) each.at.close(ignored);
+    try {
+      in_->woken.cancel();
+    } catch (...) {
+    }
   }
 
  private:
-  static asio::ip::tcp::endpoint resolve(asio::io_context& context, const endpoint& at) {
-    asio::error_code not_numeric;
-    const auto numeric = numeric_endpoint(at, not_numeric);
-    if (!not_numeric) return numeric;
-    asio::ip::tcp::resolver resolver(context);
-    return *resolver.resolve(at.host, at.port).begin();
+  // An address, and the answer to the last question for a connection.
+  struct door {
+    explicit door(asio::io_context& context) : at(context), came(context) {}
+    asio::ip::tcp::acceptor at;
+    asio::ip::tcp::socket came;
+    asio::error_code failed = {};
+    bool asks = false, answered = false;
+  };
+  // Shared with the questions that are under way.
+  struct inside {
+    explicit inside(asio::io_context& context) : woken(context, time_point::max()) {}
+    // The next of those that have an answer, in turn; null if there is none.
+    door* answered() {
+      for (std::size_t i = 0; i < doors.size(); ++i)
+        if (door& one = doors[++turn % doors.size()]; one.answered) return &one;
+      return nullptr;
+    }
+    std::deque<door> doors;
+    asio::steady_timer woken;  // is cancelled when there is an answer
+    std::size_t turn = 0;
+    bool closed = false;
+  };
+
+  static void ask(const std::shared_ptr<inside>& in, door& at) {
+    at.at.async_accept(at.came, [in, &at](const asio::error_code& failed) {
+      at.failed = failed;
+      at.asks = false;
+      at.answered = true;
+      in->woken.cancel();
+    });
+    at.asks = true;
   }
 
-  asio::ip::tcp::acceptor acceptor_;
+  void bind(asio::io_context& context, const std::string& address, std::vector<asio::ip::tcp::endpoint>& all) {
+    for (const auto& endpoint : all) {
+      auto at = endpoint;
+      if (at.port() == 0 && !in_->doors.empty()) at.port(in_->doors.front().at.local_endpoint().port());
+      door& next = in_->doors.emplace_back(context);
+      try {
+        next.at.open(at.protocol());
+        keep_from_children(next.at.native_handle());
+        next.at.set_option(asio::socket_base::reuse_address(true));
+        next.at.bind(at);
+        next.at.listen();
+      } catch (const asio::system_error& e) {
+        const std::string why = "cannot listen on " + (all.size() > 1 ? text_of(at) + ", an address of " : "") +
+                                address + ": " + e.code().message();
+        in_->doors.pop_back();
+        const bool is_taken = e.code() == asio::error::address_in_use;
+        if (is_taken || (in_->doors.empty() && &endpoint == &all.back()))
+          throw error(is_taken ? errc::already_exists : errc::invalid_argument, why);
+        write_log(log_level::warning, "", why);
+      }
+    }
+  }
+
+  const std::shared_ptr<inside> in_;
   std::string address_;
 };
+
+// The addresses of a host to listen on.
+inline std::vector<asio::ip::tcp::endpoint> endpoints_of(asio::io_context& context, const std::string& address) {
+  const endpoint at(address);
+  asio::error_code failed;
+  const auto numeric = numeric_endpoint(at, failed);
+  if (!failed) return {numeric};
+  std::vector<asio::ip::tcp::endpoint> all;
+  asio::ip::tcp::resolver resolver(context);
+  for (const auto& one : resolver.resolve(at.host, at.port, failed))
+    if (std::find(all.begin(), all.end(), one.endpoint()) == all.end()) all.push_back(one.endpoint());
+  if (failed || all.empty())
+    throw error(errc::invalid_argument, "cannot listen on " + address + ": " + failed.message());
+  return all;
+}
+
+// Says at which addresses a host is listened to, where its name does not tell.
+inline void tell_addresses(const std::string& address, const std::vector<asio::ip::tcp::endpoint>& all) {
+  std::string list;
+  for (const auto& one : all) list += (list.empty() ? "" : ", ") + one.address().to_string();
+  const bool only_here =
+      std::all_of(all.begin(), all.end(), [](const auto& one) { return one.address().is_loopback(); });
+  if (only_here && !endpoint(address).is_loopback())
+    write_log(log_level::warning, "",
+              address + " is " + list +
+                  " here, where no other machine comes: name the address to listen on "
+                  "(server_config.listen, pinion_server --listen)");
+  else if (all.size() > 1)
+    write_log(log_level::info, "", address + " is listened to at " + list);
+}
 
 inline error nothing_answered(const std::string& at) {
   return error(errc::deadline_exceeded, "nothing answered at " + at);
@@ -191,7 +285,10 @@ class tcp_network final : public network {
   time_point now() const override { return std::chrono::steady_clock::now(); }
   std::unique_ptr<rpc::timer> make_timer() override { return std::make_unique<tcp_timer>(context_); }
   std::unique_ptr<rpc::listener> listen(const std::string& address) override {
-    return std::make_unique<tcp_listener>(context_, address);
+    auto all = endpoints_of(context_, address);
+    auto made = std::make_unique<tcp_listener>(context_, address, all);
+    tell_addresses(made->address(), all);
+    return made;
   }
   std::unique_ptr<rpc::listener> listen_on_host(std::shared_ptr<slab_account> account) override {
     return rpc::listen_on_host(context_, polls_, std::move(account));
@@ -201,6 +298,7 @@ class tcp_network final : public network {
     return rpc::connect_on_host(context_, polls_, std::move(address), std::move(account));
   }
   bool wait(countdown& event, const std::optional<time_point>& deadline) override {
+    made_in_.expect("what is waited for");
     return turn_.wait(event, deadline);
   }
   void expect_more() override { turn_.expect_more(); }
@@ -258,8 +356,16 @@ PINION_DECL awaitable<std::unique_ptr<byte_stream>> connect_to_any(network& net,
   throw error(*tried.failure());
 }
 
+PINION_DECL std::unique_ptr<listener> listen_at(network& net, const std::string& address,
+                                                const std::vector<std::string>& numeric) {
+  std::vector<asio::ip::tcp::endpoint> all;
+  asio::error_code ignored;
+  for (const std::string& one : numeric) all.push_back(detail::numeric_endpoint(endpoint(one), ignored));
+  return std::make_unique<detail::tcp_listener>(net.context(), address, std::move(all));
+}
+
 PINION_DECL std::shared_ptr<network> tcp_network_of_this_process() {
-  auto& shared = of_this_process<detail::shared_network>();
+  auto& shared = of_each_process<detail::shared_network>();
   std::lock_guard hold(shared.mutex);
   auto found = shared.alive.lock();
   if (!found) shared.alive = found = std::make_shared<detail::tcp_network>();

@@ -36,6 +36,10 @@ struct server_config {
   bool shared_memory = true;
   security_options security = {};  // used where server_options give none
   server_limits limits = {};       // the most that clients may ask of the task
+  // "host:port": where the task listens, if that is not the address by which the cluster reaches it, as behind a name
+  // that leads elsewhere on its own machine, or behind a forwarded port. "0.0.0.0:2222" is each IPv4 address of the
+  // machine. "": the address in the cluster.
+  std::string listen = {};
   // Tells the tasks of its cluster spec where it is, when it starts and whenever it connects with one, and believes
   // others that tell it: by this a task that is in nobody's spec joins, and one that came back at another address is
   // found. The address of an elastic task in its own spec must be one that the others reach.

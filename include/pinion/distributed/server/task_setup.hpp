@@ -30,8 +30,12 @@ std::string job_of(const cluster_spec& cluster, const server_options& options);
 const security_options& security_of(const server_options& options);
 // Returns the threads of a server: those that it asks for, or its part of this machine's cores.
 server_threads threads_of(const cluster_spec& cluster, const std::string& job, const server_options& options);
-// Listens on an address. Throws failed_precondition where others can reach it, and the server shows no credentials.
-std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const std::string& where, const rpc::credentials& shows);
+// Listens for a task that the cluster reaches at an address: there, or where the options say. Throws
+// failed_precondition where others can reach it, and the server shows no credentials.
+std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const std::string& reached_at,
+                                         const server_options& options, const rpc::credentials& shows);
+// The address by which the cluster reaches a task: that in its spec, with the port that was bound where that has none.
+std::string address_of_task(const std::string& in_cluster, const rpc::listener& bound);
 
 // The options of the parts of a server: its devices, its exchange, its ways to other tasks, and its door for clients.
 // The log and `failures` tell of those whom the door refuses. Of slabs no more are mapped than the system has mappings

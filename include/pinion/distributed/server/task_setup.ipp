@@ -68,12 +68,22 @@ PINION_DECL server_threads threads_of(const cluster_spec& cluster, const std::st
   return {.builders = std::max(2, inter_op), .alarms = 1, .inter_op = inter_op, .intra_op = intra_op};
 }
 
-PINION_DECL std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const std::string& where,
-                                                     const rpc::credentials& shows) {
+PINION_DECL std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const std::string& reached_at,
+                                                     const server_options& options, const rpc::credentials& shows) {
+  const std::string& where = options.config.listen.empty() ? reached_at : options.config.listen;
+  if (!host_port(where).valid())
+    throw error(errc::invalid_argument, "a server listens on host:port, with a port from 0 to 65535, not on '" + where +
+                                            "' (server_config.listen)");
   if (!rpc::endpoint(where).is_loopback() && shows.empty())
     throw error(errc::failed_precondition,
                 "others can reach " + where + ": a server there needs a key or TLS (.security, or PINION_KEY_FILE)");
   return net.listen(where);
+}
+
+PINION_DECL std::string address_of_task(const std::string& in_cluster, const rpc::listener& bound) {
+  const std::string& there = bound.address();
+  if (host_port(in_cluster).port > 0) return in_cluster;
+  return in_cluster.substr(0, in_cluster.rfind(':')) + there.substr(there.rfind(':'));
 }
 
 PINION_DECL runtime::task_options task_options_of(const server_options& options, const std::string& name,
