@@ -1,6 +1,8 @@
 // Slices, concatenations, paddings, tiles, ranges, one-hot rows: as a user writes them.
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
@@ -78,6 +80,8 @@ TEST_CASE("ranges count as C++ loops do, and one-hot rows stand beside them") {
   CHECK(f.text(pn::range(0.0f, 1.0f, 0.25f)) == "[0, 0.25, 0.5, 0.75]");
   CHECK(pn::range<int>(0, 10, 3).shape() == pn::shape{4});
   CHECK(failure([] { pn::range<int>(0, 1, 0); }) == "invalid_argument: a range in steps of 0 never ends");
+  CHECK(failure([] { pn::range<float>(0, NAN); }) ==
+        "invalid_argument: a range of NaN has no elements: 'limit' is NaN");
   CHECK(f.text(pn::one_hot<float>(pn::constant<int>({1, 3, -1}), 3)) == "[[0, 1, 0], [0, 0, 0], [0, 0, 0]]");
   auto x = pn::placeholder<float>({pn::unknown, 3});
   pn::session sess;

@@ -103,6 +103,7 @@ TEST_CASE("what is no name is refused") {
   graph g;
   const auto use = g.as_default();
   CHECK(failure([] { no_op("a b"); }).find("invalid_argument: 'a b' is not a name: it holds ' '") == 0);
+  CHECK(failure([] { no_op("gr\u00f6\u00dfe"); }).find("it holds '\u00f6'; letters") != std::string::npos);
   CHECK(caught([] { const name_scope s("a:b"); }).code() == errc::invalid_argument);
   CHECK(caught([] { variable(1.0f, {.name = "a?"}); }).code() == errc::invalid_argument);
 }

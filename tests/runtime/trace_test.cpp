@@ -268,7 +268,8 @@ TEST_CASE("a value counts on each device that has it, and is not let go before i
   const std::string other = task + "/device:CPU:1";
   CHECK(t.peak(other) == 3 * one);  // y, z and "last"
   CHECK(memory_of(t, other).back() == 0);
-  CHECK(t.peak("/no/such/device") == 0);
+  CHECK(t.peak("/job:elsewhere") == 0);
+  CHECK_THROWS_AS(t.peak("/no/such/device"), error);
 }
 
 TEST_CASE("values of one block have its memory once") {

@@ -11,6 +11,8 @@ using namespace pinion;
 
 TEST_CASE("tensors print as nested lists") {
   CHECK(to_string(tensor<int>(7)) == "7");
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK(to_string(tensor<float>::of({nan, -nan, -0.f})) == "[nan, nan, -0]");
   CHECK(to_string(tensor<float>::of({1, 2.5f})) == "[1, 2.5]");
   CHECK(to_string(tensor<int>::of({{1, 2}, {3, 4}})) == "[[1, 2], [3, 4]]");
   CHECK(to_string(tensor<bool>::of({true, false})) == "[true, false]");

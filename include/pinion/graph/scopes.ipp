@@ -1,6 +1,7 @@
 // Bodies of <pinion/graph/scopes.hpp>.
 #pragma once
 
+#include <pinion/base/utf8.hpp>
 #include <pinion/graph/op_names.hpp>
 #include <pinion/graph/scopes.hpp>
 
@@ -30,10 +31,13 @@ PINION_DECL void name_scope::check(std::string_view name) {
       std::string_view("_-/\\").find(name[0]) != std::string_view::npos)
     throw error(errc::invalid_argument, "'" + std::string(name) + "' is not a name at the root: it begins with '" +
                                             std::string(1, name[0]) + "'; a letter, a digit or a dot would do");
-  for (char c : name)
+  for (std::string_view rest = name; !rest.empty();) {
+    const std::string_view character = pinion::detail::next_character(rest);
+    const char c = character[0];
     if (!(letter(c) || (c >= '0' && c <= '9') || std::string_view("._-/\\").find(c) != std::string_view::npos))
-      throw error(errc::invalid_argument, "'" + std::string(name) + "' is not a name: it holds '" + std::string(1, c) +
-                                              "'; letters, digits and . _ - / would do");
+      throw error(errc::invalid_argument, "'" + std::string(name) + "' is not a name: it holds '" +
+                                              std::string(character) + "'; letters, digits and . _ - / would do");
+  }
 }
 
 PINION_DECL control_dependencies::~control_dependencies() {

@@ -7,7 +7,10 @@ namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL std::string element_text(const any_tensor& t, std::int64_t at) {
   if (t.dtype() == dtype::string) return '"' + t.data<std::string>()[at] + '"';
-  return visit_plain(t.dtype(), [&]<class T>() { return fmt::format("{}", t.data<T>()[at]); });
+  return visit_plain(t.dtype(), [&]<class T>() {
+    const std::string text = fmt::format("{}", t.data<T>()[at]);
+    return text == "-nan" ? "nan" : text;
+  });
 }
 
 PINION_DECL void write_axis(std::string& out, const any_tensor& t, int axis, std::int64_t& at) {

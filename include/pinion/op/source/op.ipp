@@ -16,6 +16,16 @@ PINION_DECL void constant::infer(shape_context& c) {
   c.output(value.dtype(), value.shape());
 }
 
+PINION_DECL void fill::infer(shape_context& c) {
+  const auto& value = c.attrs().get<any_tensor>("value");
+  const auto& extent = c.attrs().get<shape>("shape");
+  if (!dtypes::plain.has(value.dtype()) || value.shape().rank() != 0)
+    c.fail("a Fill is of one number, not of " + std::string(to_string(value.dtype())) + " " + to_string(value.shape()));
+  if (!extent.known()) c.fail("the shape of a Fill is known, and " + to_string(extent) + " is not");
+  if (!countable(extent)) c.fail("a Fill of shape " + to_string(extent) + ", which no memory holds");
+  c.output(value.dtype(), extent);
+}
+
 PINION_DECL void placeholder::infer(shape_context& c) {
   c.output(c.attrs().get<dtype>("dtype"), c.attrs().get<shape>("shape"));
 }
@@ -59,6 +69,9 @@ PINION_DECL void range::infer(shape_context& c) {
              (is_integer(type) ? "an integer" : "a double"));
   const bool stands =
       is_integer(type) ? c.attrs().get<std::int64_t>("delta") == 0 : c.attrs().get<double>("delta") == 0;
+  for (const char* const number : {"start", "limit", "delta"})
+    if (!is_integer(type) && std::isnan(c.attrs().get<double>(number)))
+      c.fail("a range of NaN has no elements: '" + std::string(number) + "' is NaN");
   if (stands) c.fail("a range in steps of 0 never ends");
   if (count(c.attrs()) == most) c.fail("a range of 2^56 numbers or more, which no memory holds");
   c.output(type, {count(c.attrs())});

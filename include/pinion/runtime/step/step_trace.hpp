@@ -61,7 +61,9 @@ struct step_trace {
   std::vector<memory_sample> memory = {};  // of each device in the order of time
   std::string failure = {};                // why the step failed; "" if it ended well
 
-  // The most bytes that the values of the step had on a device at once; 0 for a device without samples.
+  // The most bytes that the values of the step had on a device at once, which is named in part or whole: "/cpu:0". Of
+  // several devices that have the name it is the most that one of them had; 0 if none of them has samples. Throws
+  // invalid_argument for what names no device.
   std::int64_t peak(const std::string& device) const;
   // Adds what another task has recorded. The clocks of two tasks may differ, so its times are shifted by the least that
   // puts them between `begin` and `end` (nanoseconds since 1970 by the clock of this task).

@@ -6,13 +6,16 @@
 #include <utility>
 
 #include <pinion/runtime/step/step_trace.hpp>
+#include <pinion/spec/device_spec.hpp>
 
 namespace pinion { inline namespace v0 {
 
 PINION_DECL std::int64_t step_trace::peak(const std::string& device) const {
+  const device_spec wanted = parse_device(device);
+  const auto is_wanted = [&](const device_spec& one) { return pinion::merge(one, wanted) == one; };
   std::int64_t most = 0;
   for (const memory_sample& m : memory)
-    if (m.device == device) most = std::max(most, m.bytes);
+    if (m.bytes > most && is_wanted(parse_device(m.device))) most = m.bytes;
   return most;
 }
 

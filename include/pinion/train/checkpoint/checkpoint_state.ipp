@@ -22,20 +22,34 @@ namespace pinion { inline namespace v0 { namespace train { namespace detail {
 PINION_DECL std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
+    if (c == '"' || c == '\\' || c == '\n' || c == '\r') result += '\\';
+    result += c == '\n' ? 'n' : c == '\r' ? 'r' : c;
   }
   return result + '"';
+}
+
+// Takes the first character off a text that C escapes, as protobuf does: TensorFlow writes bytes of other letters than
+// ASCII's as "\303". Requires: the text is not empty.
+inline char next_unescaped(std::string_view& text) {
+  const auto take = [&] {
+    const char c = text.front();
+    text.remove_prefix(1);
+    return c;
+  };
+  const auto is_octal = [&] { return !text.empty() && text.front() >= '0' && text.front() <= '7'; };
+  char c = take();
+  if (c != '\\' || text.empty()) return c;
+  if (!is_octal()) return (c = take()) == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : c;
+  unsigned byte = 0;
+  for (int digits = 0; digits < 3 && is_octal(); ++digits) byte = byte * 8 + static_cast<unsigned>(take() - '0');
+  return static_cast<char>(byte);
 }
 
 PINION_DECL std::string unquoted(std::string_view text) {
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::string(text);
   std::string result;
   text = text.substr(1, text.size() - 2);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size()) ++i;
-    result += text[i];
-  }
+  while (!text.empty()) result += next_unescaped(text);
   return result;
 }
 
