@@ -14,6 +14,7 @@
 #include <pinion/base/md5.ipp>
 #include <pinion/base/near_name.ipp>
 #include <pinion/base/outcome.ipp>
+#include <pinion/base/process.ipp>
 #include <pinion/base/processors.ipp>
 #include <pinion/base/short_turns.ipp>
 #include <pinion/base/source_location.ipp>

@@ -176,6 +176,23 @@ TEST_CASE("a child that is forked does not tell its parent") {
           return WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM && !told;
         }) == 0);
 }
+
+TEST_CASE("a child that is forked has listeners of its own") {
+  CHECK(child([] {
+          std::atomic<bool> told = false;
+          const stop_listener inherited(stop_turn::saves, [&](int) { told = true; });
+          const pid_t id = ::fork();
+          if (id == 0) {
+            ::alarm(30);
+            listening own(stop_turn::serves);
+            ask(SIGINT);
+            ::_exit(own.number() == SIGINT && stop_signal_so_far() == SIGINT ? 0 : 1);
+          }
+          int status = 0;
+          ::waitpid(id, &status, 0);
+          return WIFEXITED(status) && WEXITSTATUS(status) == 0 && !told && stop_signal_so_far() == 0;
+        }) == 0);
+}
 #endif
 
 }  // namespace

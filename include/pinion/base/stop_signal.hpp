@@ -8,7 +8,7 @@
 //      same_request of the first.
 //   3. A process that was asked once stays asked: a later listener is told at once.
 //   4. Listeners that serve are told when all listeners that save are done.
-//   5. A forked child is on its own: there a signal does what it does without this handler.
+//   5. A forked child is on its own: until it has a listener, a signal does there what it does without this handler.
 #pragma once
 
 #include <atomic>
@@ -23,6 +23,7 @@
 #include <utility>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/process.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -66,6 +67,8 @@ class stop_signals {
 
   // Starts to listen. Requires: both locks are held.
   void open();
+  // Forgets what the handler noted in another process.
+  static void begin_in(::pid_t process);
   // Throws resource_exhausted.
   [[noreturn]] static void fail();
   void close();
@@ -103,9 +106,12 @@ class stop_listener {
   stop_listener(stop_turn turn, std::function<void(int signal)> tell)
       : at_(detail::stop_signals::of_this_process().add(turn, std::move(tell))) {}
   stop_listener(const stop_listener&) = delete;
-  ~stop_listener() { detail::stop_signals::of_this_process().remove(at_); }
+  ~stop_listener() {
+    if (made_in_.is_this()) detail::stop_signals::of_this_process().remove(at_);
+  }
 
  private:
+  const process_mark made_in_;
   detail::stop_signals::place at_;
 };
 

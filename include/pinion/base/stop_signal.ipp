@@ -16,7 +16,7 @@
 namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL stop_signals& stop_signals::of_this_process() {
-  return pinion::of_this_process<stop_signals>();
+  return of_each_process<stop_signals>();
 }
 
 PINION_DECL stop_signals::place stop_signals::add(stop_turn turn, std::function<void(int)> tell) {
@@ -64,13 +64,13 @@ PINION_DECL void stop_signals::wake() {
 }
 
 PINION_DECL void stop_signals::open() {
+  begin_in(::getpid());
   int ends[2];
   if (wakes_ < 0) {
     if (::pipe2(ends, O_CLOEXEC) != 0) fail();
     listens_ = ends[0];
     wakes_ = ends[1];  // it stays open, since a handler may be about to write
   }
-  process_ = ::getpid();
   quits_ = false;
   try {
     watcher_ = std::thread([this] { watch(); });
@@ -81,6 +81,15 @@ PINION_DECL void stop_signals::open() {
     wake();
   else
     for (const int signal : {SIGINT, SIGTERM}) take(signal);
+}
+
+// A signal that its parent got is none for the child of a fork().
+PINION_DECL void stop_signals::begin_in(::pid_t process) {
+  if (process_ == process) return;
+  wakes_ = -1;
+  asked_ = 0;
+  asked_at_ = 0;
+  process_ = process;
 }
 
 PINION_DECL void stop_signals::fail() {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/data/element.hpp>
 #include <pinion/data/forward.hpp>
 #include <pinion/tensor/take_tuple.hpp>
@@ -27,6 +28,7 @@ class any_pass {
   any_element* next();
 
  private:
+  process_mark made_in_;
   cursor_ptr from_;
   any_element now_;
 };

@@ -9,7 +9,9 @@ namespace pinion { inline namespace v0 { namespace data {
 PINION_DECL any_pass::any_pass(cursor_ptr from) : from_(std::move(from)) {}
 PINION_DECL any_pass::any_pass(any_pass&&) noexcept = default;
 PINION_DECL any_pass& any_pass::operator=(any_pass&&) noexcept = default;
-PINION_DECL any_pass::~any_pass() = default;
+PINION_DECL any_pass::~any_pass() {
+  if (!made_in_.is_this()) static_cast<void>(from_.release());  // threads of the parent refer to it
+}
 
 PINION_DECL any_element* any_pass::next() {
   if (!from_) return nullptr;

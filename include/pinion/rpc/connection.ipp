@@ -50,6 +50,7 @@ PINION_DECL void connection::close(const error& why) {
 }
 
 PINION_DECL void connection::send(frame_header header, rpc::message&& message, urgency when) {
+  if (!net_.is_of_this_process()) return;  // the stream is the parent's
   outbox::outgoing next(header, std::move(message));
   if (memory_ && !lend(next)) next.share(*memory_);
   outbox::messages gone;  // their memory is freed without the lock

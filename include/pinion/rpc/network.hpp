@@ -13,6 +13,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/rpc/asio.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -106,7 +107,8 @@ class network {
   // Connects to "host:port", trying the addresses of the host in turn. Throws unavailable if no process listens there,
   // deadline_exceeded if there is no answer in time.
   virtual awaitable<std::unique_ptr<byte_stream>> connect(std::string address, time_point deadline) = 0;
-  // Listens on "host:port"; port 0 binds a free port. Throws already_exists if the address is taken.
+  // Listens on "host:port", at all addresses of the host; port 0 binds a free port. Throws already_exists if the
+  // address is taken.
   virtual std::unique_ptr<rpc::listener> listen(const std::string& address) = 0;
   // Listens for processes of this host alone, under an address that no other listener has; null where that is not
   // possible. Connects to such a listener; throws unavailable if there is none.
@@ -121,6 +123,10 @@ class network {
   // before it sleeps. Thread-safe.
   virtual void expect_more() {}
 
+  // False in the child of a fork(), where nobody serves this network: what is posted and spawned there is dropped, and
+  // what waits is refused. Thread-safe.
+  bool is_of_this_process() const { return made_in_.is_this(); }
+
   // A function that throws for want of memory is given up, with a line in the log; the thread goes on.
   void post(std::function<void()> body);
   void spawn(awaitable<void> coroutine);
@@ -131,6 +137,9 @@ class network {
   static constexpr std::size_t inbox_size = std::size_t{1} << 16;
   inbox borrow_inbox();
   void give_back(inbox lent);
+
+ protected:
+  const process_mark made_in_;
 
  private:
   static void tell_failed_work(const error& why) noexcept;

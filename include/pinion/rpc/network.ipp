@@ -13,6 +13,7 @@
 namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL void network::post(std::function<void()> body) {
+  if (!is_of_this_process()) return;
   asio::post(context(), [body = std::move(body)] {
     try {
       body();
@@ -31,7 +32,7 @@ PINION_DECL void network::tell_failed_work(const error& why) noexcept {
 }
 
 PINION_DECL void network::spawn(awaitable<void> coroutine) {
-  asio::co_spawn(context(), std::move(coroutine), asio::detached);
+  if (is_of_this_process()) asio::co_spawn(context(), std::move(coroutine), asio::detached);
 }
 
 PINION_DECL awaitable<std::unique_ptr<byte_stream>> network::connect_on_host(std::string,

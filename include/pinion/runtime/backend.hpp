@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/placement/cost/measured_costs.hpp>
 #include <pinion/placement/plan/plan.hpp>
 #include <pinion/runtime/memory_use.hpp>
@@ -26,10 +27,12 @@ class prepared_step {
   virtual ~prepared_step() = default;
 };
 
-// The implementation of a session. Owned by its session; links share it while they run a step. Thread-safe.
+// The implementation of a session. Owned by its session; links share it while they run a step. Thread-safe. The child
+// of a fork() neither closes nor destroys its copy.
 class session_backend {
  public:
   virtual ~session_backend() = default;
+  bool is_of_this_process() const { return made_in_.is_this(); }
   // Throws failed_precondition, with the line of the first close(), if the session is closed. The functions below do so
   // too, except run(): the holder of a step was there before the session was closed. A call that close() finds under
   // way ends with closed_meanwhile().
@@ -56,6 +59,9 @@ class session_backend {
   // Cancels the running steps, waits for them, and refuses later calls with an error that names the line `where` of the
   // first close().
   virtual void close(source_location where) = 0;
+
+ protected:
+  const process_mark made_in_;
 };
 
 // Returns the error of a call that was ended because its session was closed; its code is cancelled.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/runtime/step/executor.hpp>
 #include <pinion/runtime/step/lane_choice.hpp>
 #include <pinion/runtime/task.hpp>
@@ -65,7 +66,7 @@ class compiled_step {
   void make_announced_code();
 
   runtime::task& task_;
-  const std::int64_t process_;  // that has the threads of the task
+  const process_mark made_in_;  // has the threads of the task
   std::vector<std::unique_ptr<executable>> parts_;
   bool waits_ = false;                  // waits for another partition or a stream, so it cannot run in one go
   std::unique_ptr<lane_choice> lanes_;  // null: always in order

@@ -1,8 +1,6 @@
 // Bodies of <pinion/runtime/compiled_step.hpp>.
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +15,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL compiled_step::compiled_step(std::vector<partition> parts, graph_view g, runtime::task& on,
                                          session_kernels& kernels, const std::shared_ptr<body_compiler>& bodies)
-    : task_(on), process_(getpid()) {
+    : task_(on) {
   for (auto& part : parts) {
     auto& device = *on.devices.at(static_cast<std::size_t>(part.device));
     parts_.push_back(std::make_unique<executable>(std::move(part), g, device, on.services, bodies,
@@ -72,12 +70,8 @@ PINION_DECL void compiled_step::start(step_state& state, std::function<void()> d
     if (const auto ran = outcome_of([&] { run_here(state); }); !ran) state.fail(*ran.failure());
     return done();
   }
-  if (process_ != getpid()) {
-    state.fail(error(errc::failed_precondition,
-                     "the session was made before fork(), and the threads that its steps wait for are not there in the "
-                     "child; make the session in the child, or start a program of its own"));
-    return done();
-  }
+  if (const auto same = outcome_of([&] { made_in_.expect("the session"); }); !same)
+    return state.fail(*same.failure()), done();
   struct under_way {
     compiled_step& of;
     std::unique_ptr<step_memory> memory;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/runtime/session.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -64,7 +65,7 @@ class partial_run {
   struct inside;
   std::vector<any_tensor> turn(std::initializer_list<feed> feeds, std::initializer_list<runtime::fetch_end> fetches);
 
-  std::unique_ptr<inside> in_;
+  std::unique_ptr<inside, delete_where_made> in_;
 };
 
 }}  // namespace pinion::v0

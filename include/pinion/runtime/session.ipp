@@ -32,9 +32,10 @@ PINION_DECL feed::feed(const any_expr& x, const value_on_device& v)
 
 namespace detail {
 
-inline std::unique_ptr<runtime::session_backend> make_backend(const session_options& options, graph& g) {
-  if (options.target.empty()) return runtime::make_direct_session(options, g);
-  return runtime::remote_scheme_of(options.target).make_session(options, g);
+inline std::shared_ptr<runtime::session_backend> make_backend(const session_options& options, graph& g) {
+  auto made = options.target.empty() ? runtime::make_direct_session(options, g)
+                                     : runtime::remote_scheme_of(options.target).make_session(options, g);
+  return {made.release(), delete_where_made()};
 }
 
 }  // namespace detail
@@ -52,7 +53,7 @@ PINION_DECL session& session::operator=(session&& other) noexcept {
 }
 
 PINION_DECL session::~session() {
-  if (backend_) backend_->close({});
+  if (backend_ && backend_->is_of_this_process()) backend_->close({});
 }
 
 PINION_DECL std::vector<any_tensor> session::run(const run_request& request) {
@@ -116,7 +117,7 @@ PINION_DECL void session::cancel_steps(const error& why) {
 }
 
 PINION_DECL void session::close(source_location where) {
-  backend().close(where);
+  if (backend().is_of_this_process()) backend().close(where);
 }
 
 PINION_DECL void session::reset(const std::string& target, const std::vector<std::string>& containers,

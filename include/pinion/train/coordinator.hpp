@@ -21,6 +21,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
+#include <pinion/base/process.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 
@@ -40,7 +41,8 @@ class coordinator {
  public:
   // An error whose code is in `clean_stop` stops the threads, but join() does not throw it: by default the end of the
   // input, out_of_range, is such an ordinary end.
-  explicit coordinator(std::vector<errc> clean_stop = {errc::out_of_range}) : clean_(std::move(clean_stop)) {}
+  explicit coordinator(std::vector<errc> clean_stop = {errc::out_of_range})
+      : clean_(std::move(clean_stop)), in_(new inside) {}
   coordinator(const coordinator&) = delete;
   ~coordinator();
 
@@ -56,8 +58,8 @@ class coordinator {
   // has until then.
   template <class Duration>
   bool wait_for_stop(Duration at_most) const {
-    std::unique_lock hold(mutex_);
-    return changed_.wait_for(hold, at_most, [this] { return stopped_; });
+    std::unique_lock hold(in_->mutex);
+    return in_->changed.wait_for(hold, at_most, [this] { return in_->stopped; });
   }
   // Waits for the stop without a limit.
   void wait_for_stop() const;
@@ -104,12 +106,17 @@ class coordinator {
   // The quoted names of the threads that run, separated by commas. Requires: the lock is held.
   std::string live() const;
 
+  // What the threads share. In the child of a fork() it stays: who waits there is in the parent.
+  struct inside {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool stopped = false, joined = false;
+    std::optional<error> failure;
+    std::list<launched> threads;
+  };
+
   const std::vector<errc> clean_;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
-  bool stopped_ = false, joined_ = false;
-  std::optional<error> failure_;
-  std::list<launched> threads_;
+  const std::unique_ptr<inside, delete_where_made> in_;
 };
 
 }}}  // namespace pinion::v0::train

@@ -9,29 +9,30 @@
 namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL coordinator::~coordinator() {
+  if (!in_.get_deleter().made.is_this()) return;
   request_stop();
-  for (launched& t : threads_) t.thread.join();
+  for (launched& t : in_->threads) t.thread.join();
 }
 
 PINION_DECL bool coordinator::should_stop() const {
-  std::lock_guard hold(mutex_);
-  return stopped_;
+  std::lock_guard hold(in_->mutex);
+  return in_->stopped;
 }
 
 PINION_DECL void coordinator::wait_for_stop() const {
-  std::unique_lock hold(mutex_);
-  changed_.wait(hold, [this] { return stopped_; });
+  std::unique_lock hold(in_->mutex);
+  in_->changed.wait(hold, [this] { return in_->stopped; });
 }
 
 PINION_DECL void coordinator::clear_stop() {
-  std::lock_guard hold(mutex_);
-  stopped_ = joined_ = false;
-  failure_.reset();
+  std::lock_guard hold(in_->mutex);
+  in_->stopped = in_->joined = false;
+  in_->failure.reset();
 }
 
 PINION_DECL std::optional<error> coordinator::failure() const {
-  std::lock_guard hold(mutex_);
-  return failure_;
+  std::lock_guard hold(in_->mutex);
+  return in_->failure;
 }
 
 PINION_DECL void coordinator::raise_requested_exception() const {
@@ -39,29 +40,29 @@ PINION_DECL void coordinator::raise_requested_exception() const {
 }
 
 PINION_DECL void coordinator::launch(const std::string& name, std::function<void()> body) {
-  std::lock_guard hold(mutex_);
-  joined_ = false;
-  std::erase_if(threads_, [](launched& t) {
+  std::lock_guard hold(in_->mutex);
+  in_->joined = false;
+  std::erase_if(in_->threads, [](launched& t) {
     if (t.runs) return false;
     t.thread.join();
     return true;
   });
-  launched& t = threads_.emplace_back();
+  launched& t = in_->threads.emplace_back();
   t.name = name;
   try {
     t.thread = std::thread([this, &t, body = std::move(body)] { run(t, body); });
   } catch (const std::system_error& e) {
-    threads_.pop_back();
+    in_->threads.pop_back();
     throw error(errc::resource_exhausted, "no thread for '" + name + "': " + e.what());
   }
 }
 
 PINION_DECL void coordinator::join(const join_options& o) {
-  std::unique_lock hold(mutex_);
-  changed_.wait(hold, [this] { return stopped_ || live().empty(); });
-  const bool ended = changed_.wait_for(hold, o.stop_grace_period, [this] { return live().empty(); });
-  joined_ = true;
-  if (failure_) throw *failure_;
+  std::unique_lock hold(in_->mutex);
+  in_->changed.wait(hold, [this] { return in_->stopped || live().empty(); });
+  const bool ended = in_->changed.wait_for(hold, o.stop_grace_period, [this] { return live().empty(); });
+  in_->joined = true;
+  if (in_->failure) throw *in_->failure;
   if (!ended && !o.ignore_live_threads)
     throw error(errc::deadline_exceeded,
                 "threads still run " +
@@ -74,26 +75,26 @@ PINION_DECL void coordinator::run(launched& t, const std::function<void()>& body
     stop_on_exception(body);
   } catch (...) {  // all threads have been joined, so no caller is left to receive it
   }
-  std::lock_guard ended(mutex_);
+  std::lock_guard ended(in_->mutex);
   t.runs = false;
-  changed_.notify_all();
+  in_->changed.notify_all();
 }
 
 PINION_DECL void coordinator::stop(std::optional<error> why) {
-  std::lock_guard hold(mutex_);
+  std::lock_guard hold(in_->mutex);
   if (why && std::find(clean_.begin(), clean_.end(), why->code()) != clean_.end()) why.reset();
-  if (stopped_) {
-    if (joined_ && why) throw *why;
+  if (in_->stopped) {
+    if (in_->joined && why) throw *why;
     return;
   }
-  stopped_ = true;
-  failure_ = std::move(why);
-  changed_.notify_all();
+  in_->stopped = true;
+  in_->failure = std::move(why);
+  in_->changed.notify_all();
 }
 
 PINION_DECL std::string coordinator::live() const {
   std::string names;
-  for (const launched& t : threads_)
+  for (const launched& t : in_->threads)
     if (t.runs) names += (names.empty() ? "" : ", ") + ("'" + t.name + "'");
   return names;
 }

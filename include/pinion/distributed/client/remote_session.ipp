@@ -293,6 +293,7 @@ PINION_DECL std::vector<device_info> remote_session::list_devices() {
 }
 
 PINION_DECL void remote_session::cancel_steps(const error& why) {
+  made_in_.expect("the session");
   cancellations_.add(why);
   std::shared_ptr<session_port> open;
   {
@@ -343,6 +344,7 @@ PINION_DECL call_limits remote_session::limits() const {
 }
 
 PINION_DECL void remote_session::expect_open() const {
+  made_in_.expect("the session");
   std::lock_guard hold(mutex_);
   if (closed_) throw error(errc::failed_precondition, "the session is closed").called_at(to_string(closed_at_));
 }
@@ -366,6 +368,7 @@ PINION_DECL wait_options remote_session::behind(const std::string& what_it_does,
 }
 
 PINION_DECL std::shared_ptr<session_port> remote_session::port() {
+  made_in_.expect("the session");
   const auto known = [this] {
     std::lock_guard hold(mutex_);
     if (closed_) throw runtime::closed_meanwhile();

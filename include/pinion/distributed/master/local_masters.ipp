@@ -9,7 +9,7 @@
 namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL local_masters& local_masters::instance() {
-  return of_this_process<local_masters>();
+  return of_each_process<local_masters>();
 }
 
 PINION_DECL void local_masters::add(const std::string& address, const rpc::credentials& its, std::weak_ptr<master> m) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/distributed/report/task_report.hpp>
 #include <pinion/distributed/server/options.hpp>
 #include <pinion/runtime/options.hpp>
@@ -73,7 +74,10 @@ class server {
   friend class local_cluster;
   server(const cluster_spec& cluster, const server_options& options, std::unique_ptr<rpc::listener> bound);
 
-  std::unique_ptr<distributed::task_server> task_;
+  // Throws failed_precondition in the child of a fork().
+  distributed::task_server& task() const;
+
+  std::unique_ptr<distributed::task_server, delete_where_made> task_;
 };
 
 // Drains and stops the task at a target "pinion://127.0.0.1:2222". Returns when its port is free, or after the time

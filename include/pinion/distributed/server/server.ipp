@@ -36,14 +36,19 @@ PINION_DECL server::server(const cluster_spec& cluster, const server_options& op
     : server(cluster, options, nullptr) {}
 PINION_DECL server::server(const cluster_spec& cluster, const server_options& options,
                            std::unique_ptr<rpc::listener> bound)
-    : task_(std::make_unique<distributed::task_server>(rpc::tcp_network_of_this_process(), cluster, options,
-                                                       std::move(bound))) {}
+    : task_(new distributed::task_server(rpc::tcp_network_of_this_process(), cluster, options, std::move(bound))) {}
 PINION_DECL server::server(server&&) noexcept = default;
 
 PINION_DECL server::~server() {
   // A program may have ended for a signal without join(), as one that trains does.
   const auto as = stop_signal_so_far() != 0 ? rpc::task_state::stopped : rpc::task_state::finished;
-  if (task_ && !task_->stop(as)) distributed::detail::leave_to_itself(std::move(task_));
+  if (task_ && task_.get_deleter().made.is_this() && !task_->stop(as))
+    distributed::detail::leave_to_itself(std::unique_ptr<distributed::task_server>(task_.release()));
+}
+
+PINION_DECL distributed::task_server& server::task() const {
+  task_.get_deleter().made.expect("the server at " + task_->address());
+  return *task_;
 }
 
 PINION_DECL std::string server::target() const {
@@ -51,24 +56,24 @@ PINION_DECL std::string server::target() const {
 }
 
 PINION_DECL void server::join() {
-  task_->join();
+  task().join();
 }
 
 PINION_DECL void server::drain() {
-  task_->drain();
-  task_->stop();
+  task().drain();
+  task().stop();
 }
 
 PINION_DECL void server::stop() {
-  task_->stop();
+  task().stop();
 }
 
 PINION_DECL traffic_counts server::traffic() const {
-  return task_->traffic();
+  return task().traffic();
 }
 
 PINION_DECL task_report server::report() const {
-  return task_->report();
+  return task().report();
 }
 
 PINION_DECL void shutdown(const std::string& target, const security_options& security) {

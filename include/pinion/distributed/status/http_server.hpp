@@ -10,6 +10,7 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/process.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -35,7 +36,7 @@ class http_server {
 
  private:
   class inside;
-  const std::unique_ptr<inside> inside_;
+  const std::unique_ptr<inside, delete_where_made> inside_;
 };
 
 }}}  // namespace pinion::v0::distributed

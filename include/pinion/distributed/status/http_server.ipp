@@ -217,7 +217,7 @@ class http_server::inside {
 };
 
 PINION_DECL http_server::http_server(const std::string& address, handler answers)
-    : inside_(std::make_unique<inside>(address, std::move(answers))) {}
+    : inside_(new inside(address, std::move(answers))) {}
 
 PINION_DECL http_server::~http_server() = default;
 

@@ -34,6 +34,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
 #include <pinion/base/outcome.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/op/variable/slices.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/checkpoint/checkpoint_state.hpp>
@@ -180,6 +181,7 @@ class saver {
   std::vector<kept_checkpoint> kept_;
   double preserved_at_ = now();
   mutable std::thread writer_;
+  process_mark writes_in_;            // the process that started it
   std::shared_ptr<countdown> ended_;  // its work
   std::string writing_;               // the prefix
   std::atomic<bool> is_writing_ = false;

@@ -58,6 +58,7 @@ PINION_DECL std::string saver::save_in_background(session& from, const std::stri
   is_writing_ = true;
   ended_ = std::make_shared<countdown>();
   writing_ = prefix;
+  writes_in_ = {};
   writer_ = std::thread([this, taken, ended = ended_] {
     written_ = outcome_of([&] { write(*taken); });
     is_writing_ = false;
@@ -77,6 +78,7 @@ PINION_DECL outcome<> saver::written() {
 
 PINION_DECL void saver::settle() const {
   if (!writer_.joinable()) return;
+  if (!writes_in_.is_this()) return writer_.detach();  // it is the parent's, and writes there
   pinion::detail::wait_and_say(
       [this](auto at_most) { return ended_->wait(std::chrono::steady_clock::now() + at_most); },
       [this] { return "the checkpoint " + writing_ + " is still being written, and is waited for"; });

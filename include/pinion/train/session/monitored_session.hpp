@@ -30,6 +30,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/outcome.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/session/beginning.hpp>
@@ -212,6 +213,7 @@ class monitored_training_session {
   void unfinalize() const;
   void say(const std::string& line) const { o_.log(line); }
 
+  const process_mark made_in_;
   monitored_session_options o_;
   const graph_ref graph_;
   std::vector<any_hook> hooks_;

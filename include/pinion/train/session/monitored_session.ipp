@@ -20,6 +20,7 @@
 namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL monitored_training_session::~monitored_training_session() {
+  if (!made_in_.is_this()) return;  // its training goes on in the parent
   try {
     if (std::uncaught_exceptions() > exceptions_ && !ended_well_)
       abandon();

@@ -18,6 +18,7 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/train/summary/event.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -76,6 +77,7 @@ class event_file_writer {
   void write_waiting();
 
   const options options_;
+  const process_mark made_in_;
   std::filesystem::path path_;
   std::mutex mutex_;
   int file_ = -1;

@@ -108,7 +108,7 @@ PINION_DECL void event_file_writer::close() {
   std::lock_guard hold(mutex_);
   if (file_ < 0) return;
   try {
-    write_waiting();
+    if (made_in_.is_this()) write_waiting();  // the parent of a fork() writes what it holds itself
   } catch (...) {
     ::close(std::exchange(file_, -1));
     throw;
