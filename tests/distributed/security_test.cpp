@@ -5,6 +5,7 @@
 
 #include <support/caught.hpp>
 #include <support/certificates.hpp>
+#include <support/told_lines.hpp>
 
 namespace {
 
@@ -154,6 +155,21 @@ TEST_CASE("a whole cluster works over TLS, and is stopped over it") {
   CHECK(float(sess.run(reduce_sum(large))) == 2 * (3 << 20));
   shutdown(local.spec(), c.client);
   CHECK(caught([&] { shutdown(local.spec(), c.client); }).code() == errc::unavailable);
+}
+
+TEST_CASE("a server whose certificate names other tasks says so when it starts") {
+  const loopback c;
+  const auto told_by = [&](const std::string& names) {
+    const auto of = c.files.options("named", certificates::make("named", &c.authority, names), c.authority);
+    const told_lines told;
+    const server s({{"ps", {"127.0.0.1:0"}}}, {.job = "ps", .security = of});
+    return told.all();
+  };
+  const std::string worker = "IP:127.0.0.1,URI:pinion:/job:worker/task:0";
+  CHECK_THAT(told_by(worker), Catch::Contains("its certificate is for /job:worker/task:0, and not for "
+                                              "/job:ps/replica:0/task:0 (subjectAltName=URI:pinion:"));
+  CHECK(told_by(worker + ",URI:pinion:/job:ps") == "");
+  CHECK(told_by("IP:127.0.0.1") == "");
 }
 
 TEST_CASE("a server with TLS may stand where others can reach it") {

@@ -22,6 +22,9 @@ bool is_task(std::string_view name);
 // Is each field of a name the task's, so that "/job:ps" covers "/job:ps/replica:0/task:0"? Only where both are names.
 bool covers(std::string_view name, std::string_view task);
 
+// Returns "is for /job:ps, and not for /job:worker/task:0 (subjectAltName=URI:...)", of the names in a certificate.
+std::string not_for(const std::vector<std::string>& names, const std::string& task);
+
 // Returns the hosts that a certificate is for: "ps.example, 10.0.0.7, ::1", or "no host".
 std::string hosts_of(const X509* certificate);
 // Returns the text of a subject or issuer.

@@ -87,6 +87,13 @@ PINION_DECL bool is_task(std::string_view name) {
   return fields_of(name).has_value();
 }
 
+PINION_DECL std::string not_for(const std::vector<std::string>& names, const std::string& task) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return "is for " + (all.empty() ? "no task" : all) + ", and not for " + task +
+         " (subjectAltName=URI:" + std::string(task_scheme) + task + ")";
+}
+
 PINION_DECL bool covers(std::string_view name, std::string_view task) {
   const auto asked = fields_of(name), its = fields_of(task);
   const auto agree = [](std::string_view x, std::string_view y) { return x.empty() || x == y; };

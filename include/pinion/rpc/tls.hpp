@@ -24,6 +24,8 @@ class tls_files {
   const std::string& authorities() const { return authorities_; }  // the name of the file
   // The tasks that the own certificate names.
   const std::vector<std::string>& tasks() const { return tasks_; }
+  // Why other tasks refuse a task with this certificate: it names others alone. "" where they do not.
+  std::string why_not(const std::string& task) const;
 
  private:
   std::string authorities_;

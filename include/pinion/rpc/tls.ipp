@@ -5,6 +5,8 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
+#include <algorithm>
+
 #include <pinion/base/error.hpp>
 #include <pinion/rpc/certificate.hpp>
 #include <pinion/rpc/secret_file.hpp>
@@ -99,6 +101,11 @@ PINION_DECL tls_files::tls_files(const std::string& certificate, const std::stri
     if (!detail::is_task(name))
       throw error(errc::invalid_argument, "the certificate '" + certificate + "' is for '" + name +
                                               "', which is no task; one looks like /job:ps or /job:ps/task:0");
+}
+
+PINION_DECL std::string tls_files::why_not(const std::string& task) const {
+  const auto is_for_it = [&](const std::string& name) { return detail::covers(name, task); };
+  return tasks_.empty() || std::any_of(tasks_.begin(), tasks_.end(), is_for_it) ? "" : detail::not_for(tasks_, task);
 }
 
 }}}  // namespace pinion::v0::rpc

@@ -119,11 +119,7 @@ PINION_DECL awaitable<void> tls_stream::shake_hands(std::string address_or_task)
 PINION_DECL void tls_stream::expect_peer(const std::string& task) const {
   if (tasks_.empty() && files_->tasks().empty()) return;  // certificates say nothing of tasks in this cluster
   if (std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& name) { return detail::covers(name, task); })) return;
-  std::string named;
-  for (const auto& name : tasks_) named += (named.empty() ? "" : ", ") + name;
-  throw error(errc::unauthenticated, "the certificate of " + peer_title_ + " is for " +
-                                         (named.empty() ? "no task" : named) + ", and not for " + task +
-                                         " (subjectAltName=URI:" + std::string(detail::task_scheme) + task + ")");
+  throw error(errc::unauthenticated, "the certificate of " + peer_title_ + " " + detail::not_for(tasks_, task));
 }
 
 PINION_DECL awaitable<void> tls_stream::look_at_first(const std::string& address_or_task) {

@@ -48,6 +48,7 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       door_(std::make_shared<rpc::acceptor>(*net_, std::move(listener_),
                                             door_options_of(options, me_, traffic_, worker_.failures(), slabs_),
                                             service())) {
+  tell_of_certificate(me_);
   local_masters::instance().add(address_, me_.shows, master_);
   door_->start();
   net_->spawn(sweep(this, sweeper_, swept_));

@@ -37,6 +37,9 @@ std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const std::string& r
 // The address by which the cluster reaches a task: that in its spec, with the port that was bound where that has none.
 std::string address_of_task(const std::string& in_cluster, const rpc::listener& bound);
 
+// Writes a line where a task's certificate names other tasks alone, so that others refuse it.
+void tell_of_certificate(const rpc::identity& me);
+
 // The options of the parts of a server: its devices, its exchange, its ways to other tasks, and its door for clients.
 // The log and `failures` tell of those whom the door refuses. Of slabs no more are mapped than the system has mappings
 // for.

@@ -86,6 +86,11 @@ PINION_DECL std::string address_of_task(const std::string& in_cluster, const rpc
   return in_cluster.substr(0, in_cluster.rfind(':')) + there.substr(there.rfind(':'));
 }
 
+PINION_DECL void tell_of_certificate(const rpc::identity& me) {
+  const std::string why = me.shows.tls ? me.shows.tls->why_not(me.name) : "";
+  if (!why.empty()) write_log(log_level::warning, me.name, "its certificate " + why + ": other tasks refuse it");
+}
+
 PINION_DECL runtime::task_options task_options_of(const server_options& options, const std::string& name,
                                                   const server_threads& threads) {
   return {.name = parse_device(name),
