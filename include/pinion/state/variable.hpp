@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -15,6 +16,12 @@
 #include <pinion/state/find.hpp>
 
 namespace pinion { inline namespace v0 { namespace state {
+
+// Is it the error of a read of a variable that has no value yet? Workers read until their chief has given them some.
+inline constexpr std::string_view too_early = "' is used before it was initialised; ";
+inline bool is_too_early(const error& e) {
+  return e.code() == errc::failed_precondition && e.sentence().find(too_early) != std::string::npos;
+}
 
 // Owned by the task's resource manager and by the kernels that use it. Thread-safe. A read shares the buffer. An update
 // holds the lock for its whole write; it writes in place if no reader holds the buffer, and otherwise into a second one
@@ -91,9 +98,8 @@ class variable final : public resource {
   }
   void expect_value() const {
     if (!value_)
-      throw error(errc::failed_precondition, "variable '" + name_ +
-                                                 "' is used before it was initialised; run its initializer() or "
-                                                 "pn::global_variables_initializer() first");
+      throw error(errc::failed_precondition, "variable '" + name_ + std::string(too_early) +
+                                                 "run its initializer() or pn::global_variables_initializer() first");
   }
   const std::string name_;
   const pinion::dtype type_;

@@ -19,7 +19,8 @@ class recent_failures {
   static constexpr std::size_t longest = 1000;  // bytes of a sentence that are kept
 
   void add(std::string sentence);
-  // Adds the failure of a step, unless it only tells that a client has changed its mind, or that its data has ended.
+  // Adds the failure of a step, unless it only tells that a client has changed its mind, that its data has ended, or
+  // that it came before the variables had values.
   void add_step(const error& why);
   std::vector<failure_report> list() const;
 

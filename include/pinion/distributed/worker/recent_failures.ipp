@@ -6,6 +6,7 @@
 
 #include <pinion/base/harmless.hpp>
 #include <pinion/distributed/worker/recent_failures.hpp>
+#include <pinion/state/variable.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -25,7 +26,7 @@ PINION_DECL void recent_failures::add(std::string sentence) {
 }
 
 PINION_DECL void recent_failures::add_step(const error& why) {
-  if (why.code() != errc::cancelled && why.code() != errc::out_of_range) add(why.what());
+  if (why.code() != errc::cancelled && why.code() != errc::out_of_range && !state::is_too_early(why)) add(why.what());
 }
 
 PINION_DECL std::vector<failure_report> recent_failures::list() const {
