@@ -17,6 +17,9 @@ TEST_CASE("a cluster is read from words, and from JSON as TensorFlow has it") {
   CHECK(read_cluster("ps=a:1;worker=b:2,c:3").cluster == two_jobs);
   CHECK(read_cluster("  ps = a:1 ;\n worker = b:2 , c:3 ;\n").cluster == two_jobs);
   CHECK(read_cluster(to_string(two_jobs)).cluster == two_jobs);
+  CHECK(read_cluster("ps=a:1;worker:3=b:2,c:3").cluster ==
+        cluster_spec{{"ps", {"a:1"}}, {"worker", {{3, "b:2"}, {4, "c:3"}}}});
+  CHECK(read_cluster("worker:3=[::1]:2").cluster == cluster_spec{{"worker", {{3, "[::1]:2"}}}});
   CHECK(read_cluster(R"({"ps": {"5": "a:1"}})").cluster == cluster_spec{{"ps", {{5, "a:1"}}}});
   const cluster_text all =
       read_cluster(R"({"cluster": {"ps": ["a:1"], "worker": ["b:2", "c:3"]}, "task": {"type": "worker", "index": 1}})");
@@ -27,9 +30,10 @@ TEST_CASE("a cluster is read from words, and from JSON as TensorFlow has it") {
 }
 
 TEST_CASE("a text that is no cluster is refused with a sentence") {
-  for (const char* text : {"", ";", "ps", "ps=", "ps=a", "ps=a:1;ps=b:2", "{", "{\"ps\": 3}", "{\"ps\": [3]}",
-                           "{\"ps\": {\"x\": \"a:1\"}}", "{\"ps\": {\"99999999999\": \"a:1\"}}", "[]",
-                           "{\"cluster\": []}", "{\"cluster\": {\"ps\": [\"a:1\"]}, \"task\": {}}"}) {
+  for (const char* text :
+       {"", ";", "ps", "ps=", "ps=a", "ps=a:1;ps=b:2", "ps:x=a:1", "ps:1:2=a:1", ":1=a:1", "{", "{\"ps\": 3}",
+        "{\"ps\": [3]}", "{\"ps\": {\"x\": \"a:1\"}}", "{\"ps\": {\"99999999999\": \"a:1\"}}", "[]",
+        "{\"cluster\": []}", "{\"cluster\": {\"ps\": [\"a:1\"]}, \"task\": {}}"}) {
     INFO(text);
     CHECK(caught([&] { read_cluster(text); }).code() == errc::invalid_argument);
   }

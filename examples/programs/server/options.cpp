@@ -21,8 +21,9 @@ namespace {
 void add_task(CLI::App& app, server::options& into) {
   app.add_option(
          "--cluster", into.cluster,
-         "The cluster: ps=host:port;worker=host:port,host:port, or JSON as in TF_CONFIG, or @FILE with either, or "
-         "env for PINION_CLUSTER or TF_CONFIG")
+         "The cluster: ps=host:port;worker=host:port,host:port, or of a job one task alone, as for one that joins: "
+         "ps=host:port;worker:3=host:port; or JSON as in TF_CONFIG, or @FILE with either, or env for PINION_CLUSTER or "
+         "TF_CONFIG")
       ->type_name("CLUSTER")
       ->capture_default_str();
   app.add_option("--job", into.job, "Job of this task; may be left out where the cluster has one, or tells it")

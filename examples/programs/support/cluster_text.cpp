@@ -42,23 +42,26 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
   return all;
 }
 
+// A number of a task, in digits alone.
+bool is_task_number(const std::string& text) {
+  return !text.empty() && text.size() <= 9 && text.find_first_not_of("0123456789") == text.npos;
+}
+
 pinion::cluster_spec read_words(const std::string& text) {
   pinion::cluster_spec cluster;
   for (const std::string& part : parts_of(text, ';')) {
     if (part.empty()) continue;
     const auto equals = part.find('=');
     if (equals == part.npos) refuse(text, "'" + part + "' is not of the form job=host:port");
-    const std::string job = trimmed(part.substr(0, equals));
-    int task = 0;
+    const std::vector<std::string> name = parts_of(part.substr(0, equals), ':');  // "worker", or "worker:3"
+    if (name.size() > 2 || (name.size() == 2 && !is_task_number(name[1])))
+      refuse(text, "'" + part + "' is not of the form job=host:port or job:number=host:port");
+    const std::string& job = name[0];
+    int task = name.size() == 2 ? std::stoi(name[1]) : 0;
     for (const std::string& address : parts_of(part.substr(equals + 1), ',')) cluster.add_task(job, task++, address);
   }
   if (cluster.jobs().empty()) refuse(text, "it has no jobs");
   return cluster;
-}
-
-// A number of a task, in digits alone.
-bool is_task_number(const std::string& text) {
-  return !text.empty() && text.size() <= 9 && text.find_first_not_of("0123456789") == text.npos;
 }
 
 void add_job(pinion::cluster_spec& to, const std::string& job, const json& tasks, const std::string& text) {

@@ -13,9 +13,10 @@ struct cluster_text {
   std::optional<int> task;
 };
 
-// Reads a cluster in one of three forms:
+// Reads a cluster in one of these forms:
 //
 //   ps=10.0.0.1:2222;worker=10.0.0.2:2222,10.0.0.3:2222
+//   ps=10.0.0.1:2222;worker:5=10.0.0.2:2222                          // of the workers it tells the sixth alone
 //   {"ps": ["10.0.0.1:2222"], "worker": {"5": "10.0.0.2:2222"}}
 //   {"cluster": {...}, "task": {"type": "worker", "index": 5}}       // TensorFlow's TF_CONFIG
 //
