@@ -121,6 +121,38 @@ TEST_CASE("a file of another task, of a device that is not there, or that is dam
              Catch::Contains("none is no folder (server_config.keep)"));
 }
 
+TEST_CASE("a task that does not come to serve takes nothing from the file") {
+  const keeper ps;
+  ps.start_with_variable().stop();
+  const cluster_spec without_way{{"ps", {"127.0.0.1:0"}}, {"worker", {"127.0.0.1:0"}}};
+  CHECK(caught([&] { server(without_way, {.job = "ps", .config = {.keep = ps.file}}); }).code() ==
+        errc::invalid_argument);
+  CHECK(ps.folder.files() == std::vector<std::string>{"ps.safetensors"});
+}
+
+TEST_CASE("a task that begins without its file is told where the last one is, which a file without values leaves") {
+  const keeper ps;
+  ps.start_with_variable().stop();
+  ps.start();  // takes the variable, and leaves it in its own file
+  std::filesystem::remove(ps.file);
+  const auto taken = fs::file_size(ps.file + ".taken");
+  {
+    const told_lines told;
+    server empty = ps.start();
+    CHECK_THAT(told.all(), Catch::Contains("begins without variables: " + ps.file + " is not there; " + ps.file +
+                                           ".taken has those with which an earlier life began"));
+  }
+  CHECK(ps.folder.files() == std::vector<std::string>{"ps.safetensors", "ps.safetensors.taken"});
+  ps.start();
+  CHECK(fs::file_size(ps.file + ".taken") == taken);
+}
+
+TEST_CASE("a file that cannot be written ends the start, not the stop") {
+  const keeper ps;
+  const std::string file = ps.folder.path(std::string(300, 'x'));
+  CHECK_THAT(caught([&] { ps.start(file); }).sentence(), Catch::Contains(file));
+}
+
 TEST_CASE("variables that cannot be written are told in the log, and join() throws; an earlier file stays") {
   const keeper ps;
   server first = ps.start_with_variable();
@@ -205,6 +237,21 @@ TEST_CASE("a file of others whose bytes do not add up is data loss, and ends the
     CHECK(why.code() == errc::data_loss);
     CHECK_THAT(why.sentence(), Catch::StartsWith("tensor 'pinion.others.0' in " + file + " is damaged: "));
   }
+}
+
+TEST_CASE("a file that calls bytes a text is data loss") {
+  rpc::writer head;
+  head(std::string(), std::string("v"), std::string(), shape{1}, dtype::string, shape{1});
+  const auto size = static_cast<std::uint32_t>(head.control.size());
+  std::string bytes(reinterpret_cast<const char*>(&size), sizeof size);
+  bytes += head.control + std::string(sizeof(std::string), '\x41');
+  tensor<std::uint8_t> others({static_cast<std::int64_t>(bytes.size())});
+  std::copy(bytes.begin(), bytes.end(), others.data());
+  const temporary_folder folder;
+  const std::string file = folder.path("ps.safetensors");
+  files::write_safetensors(file, {{"pinion.others.0", others.untyped()}}, {.metadata = {{"pinion.task", "/job:x"}}});
+  runtime::task task({});
+  CHECK(caught([&] { distributed::kept_variables(task, "/job:x", file); }).code() == errc::data_loss);
 }
 
 TEST_CASE("the file of a task's variables is its owner's alone") {

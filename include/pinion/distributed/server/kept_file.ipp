@@ -163,7 +163,8 @@ inline kept_variable take_variable(std::string_view& bytes) {
   shape extent;
   head(v.container, v.name, v.device, v.declared, type, extent);
   head.finish();
-  if (!extent.known() || size_of(type) == 0) rpc::reader::refuse("it has a value of " + to_string(extent));
+  const bool is_of_bytes = dtypes::plain.has(type);  // a text is an object, which bytes of a file do not make
+  if (!is_of_bytes || !extent.known()) rpc::reader::refuse("it has a value of " + to_string(extent));
   const auto count = static_cast<std::uint64_t>(extent.count()) * size_of(type);
   const std::string_view elements = whole.take(count);
   v.value = any_tensor(type, extent);

@@ -16,17 +16,20 @@ namespace distributed {
 
 struct kept_variable;
 
-// Takes the variables of the task from the file (see kept_file) when it is made, and puts them there with write(). The
-// file is renamed to FILE.taken once its values are in the task, so that no later life, after a crash say, begins with
-// them. It refers to the task. For one thread.
+// Takes the variables of the task from the file (see kept_file) when it is made, and puts them there with write(). Once
+// the task serves, the file is renamed to FILE.taken by settle(), so that no later life, after a crash say, begins with
+// it, and a task that does not come to serve has taken nothing away. It refers to the task. For one thread.
 //
 // The constructor throws not_found where the folder of the file is not there, failed_precondition for a file of
-// another task, or of a device that the task has not, and the errors of files::safetensors_reader.
+// another task, or of a device that the task has not, the errors of files::safetensors_reader, and those of
+// files::output_file where no file can be written there.
 class kept_variables {
  public:
   // An empty path: nothing is kept.
   kept_variables(runtime::task& of, std::string task, std::filesystem::path file);
 
+  // Puts the file away from which the task has taken its variables.
+  void settle();
   // Replaces the file by the variables that have values, of all containers. Values of text have no place there: the log
   // names them. A variable that an update holds, or whose value a device has not copied to the host, is waited for
   // until that time; then the log names it, and the file has the others. Where the file cannot be written the log has
@@ -44,7 +47,9 @@ class kept_variables {
 
   runtime::task& of_;
   const std::string task_;
-  const std::filesystem::path file_;
+  const std::filesystem::path file_, taken_;
+  int variables_ = 0;      // that it has taken
+  bool has_file_ = false;  // it was there, and has not been put away
   outcome<> written_;
 };
 

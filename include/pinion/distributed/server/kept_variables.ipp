@@ -15,6 +15,7 @@
 #include <pinion/distributed/server/kept_file.hpp>
 #include <pinion/distributed/server/kept_variables.hpp>
 #include <pinion/files/folder.hpp>
+#include <pinion/files/output_file.hpp>
 #include <pinion/runtime/task.hpp>
 #include <pinion/state/variable.hpp>
 
@@ -56,13 +57,31 @@ inline std::string first_of(const std::vector<std::string>& names) {
 }  // namespace detail
 
 PINION_DECL kept_variables::kept_variables(runtime::task& of, std::string task, std::filesystem::path file)
-    : of_(of), task_(std::move(task)), file_(files::absolute_path(file)) {
+    : of_(of),
+      task_(std::move(task)),
+      file_(files::absolute_path(file)),
+      taken_(file.empty() ? file : file_.string() + ".taken") {
   if (file_.empty()) return;
   const auto folder = file_.parent_path();
   if (!std::filesystem::is_directory(folder))
     throw error(errc::not_found, task_ + " is to keep its variables in " + file_.string() + ", but " + folder.string() +
                                      " is no folder (server_config.keep)");
-  if (std::filesystem::exists(file_)) take();
+  const files::output_file writable(file_, files::readers::owner);  // proves it; nothing is committed
+  has_file_ = files::is_there(file_);
+  if (has_file_) take();
+}
+
+PINION_DECL void kept_variables::settle() {
+  if (file_.empty()) return;
+  if (std::exchange(has_file_, false)) {
+    // A file without variables takes the place of none that has some.
+    variables_ > 0 ? std::filesystem::rename(file_, taken_) : files::remove_file(file_);
+    write_log(log_level::info, task_, fmt::format("took {} variables from {}", variables_, file_.string()));
+  } else if (files::is_there(taken_)) {
+    write_log(log_level::warning, task_,
+              fmt::format("begins without variables: {} is not there; {} has those with which an earlier life began",
+                          file_.string(), taken_.string()));
+  }
 }
 
 PINION_DECL void kept_variables::take() {
@@ -70,10 +89,7 @@ PINION_DECL void kept_variables::take() {
   if (const auto of = in.task(); of != task_)
     throw error(errc::failed_precondition, file_.string() + " has the variables of " + (of.empty() ? "no task" : of) +
                                                ", not of " + task_ + " (server_config.keep)");
-  int taken = 0;
-  in.for_each([&](const kept_variable& v) { take(v), ++taken; });
-  std::filesystem::rename(file_, file_.string() + ".taken");
-  write_log(log_level::info, task_, fmt::format("took {} variables from {}", taken, file_.string()));
+  in.for_each([&](const kept_variable& v) { take(v), ++variables_; });
 }
 
 PINION_DECL void kept_variables::take(const kept_variable& v) {

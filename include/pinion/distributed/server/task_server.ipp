@@ -53,6 +53,7 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
   door_->start();
   net_->spawn(sweep(this, sweeper_, swept_));
   start_libraries();
+  kept_.settle();
   if (elastic_) announce(*net_, peers_, me_.name);
 }
 
@@ -81,7 +82,7 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
   std::lock_guard one_at_a_time(stopping_);
   if (std::exchange(stopped_, true)) return all_ended_;
   const error why = rpc::farewell(me_.name, as);
-  const time_point began = std::chrono::steady_clock::now(), until = began + stop_timeout_;
+  const time_point began = std::chrono::steady_clock::now(), until = began + bounded(stop_timeout_);
   local_masters::instance().remove(address_);
   const bool unused = master_->stop(why, until);
   std::string still_runs = worker_.stop(why, until);
@@ -169,7 +170,7 @@ PINION_DECL task_server::opened task_server::tell_status(const delivery& d) {
 PINION_DECL task_server::opened task_server::shut_down(const delivery& d) {
   return on<shutdown_request>(d, [this](auto&&) {
     net_->post([this] { stop_beside(); });
-    return shutdown_reply{static_cast<std::uint64_t>((grace_ + stop_timeout_).count())};
+    return shutdown_reply{to_ms(bounded(grace_) + bounded(stop_timeout_))};
   });
 }
 
