@@ -1,6 +1,8 @@
 // Several savers in one folder, one saver in several, and lists of checkpoints that are not as a saver left them.
 #include <catch2/catch.hpp>
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -10,6 +12,7 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/ends.hpp"
 #include "support/own_graph.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -152,4 +155,101 @@ TEST_CASE("a checkpoint that is in no list is found by its files, and shards are
     std::ofstream(dir.folder() / name);
   CHECK(tr::unlisted_checkpoints(dir.folder()) == names{"b-9", "b-10", "c"});
   CHECK(tr::unlisted_checkpoints(dir.folder() / "nowhere").empty());
+}
+
+TEST_CASE("a list of checkpoints that cannot be read ends a start, and harms no checkpoint") {
+  temporary_folder dir;
+  model m;
+  m.train(dir.path(), 1);
+  const auto list = dir.folder() / "checkpoint";
+  const auto before = checkpoints(dir);
+  std::filesystem::remove(list);
+  SECTION("since it is a folder") {
+    std::filesystem::create_directory(list);
+  }
+  SECTION("since it is a pipe") {
+    REQUIRE(::mkfifo(list.c_str(), 0600) == 0);
+  }
+  CHECK(refusal([&] { m.train(dir.path(), 1); }, pn::errc::invalid_argument, list.string(), "is not a regular file") ==
+        "");
+  CHECK(refusal([&] { tr::latest_checkpoint(dir.folder()); }, pn::errc::invalid_argument, list.string()) == "");
+  pn::session sess;
+  sess.run(pn::global_variables_initializer());
+  CHECK(refusal([&] { tr::saver().save(sess, dir.path("model"), 1); }, pn::errc::invalid_argument) == "");
+  CHECK(checkpoints(dir) == before);
+}
+
+TEST_CASE("a list that people have edited is understood") {
+  temporary_folder dir;
+  model m;
+  m.train(dir.path(), 2);
+  for (const char* list :
+       {"model_checkpoint_path: \"model-1\"\r\n", "model_checkpoint_path: \"model-1\" \n",
+        "model_checkpoint_path: 'model-1'\n", "model_checkpoint_path:\"model-1\"", "  model_checkpoint_path: model-1\n",
+        "\xEF\xBB\xBFmodel_checkpoint_path: \"model-1\"\n", "model_checkpoint_path: \"mode\\154-1\"\n"}) {
+    INFO(list);
+    pn::files::write_file(dir.path("checkpoint"), list);
+    CHECK(tr::latest_checkpoint(dir.folder()) == dir.path("model-1"));
+  }
+  pn::files::write_file(dir.path("checkpoint"), "model_checkpoint_path: \"model-7\"\n");
+  CHECK_THAT(model().train(dir.path(), 0), Catch::Contains("; the list of checkpoints in " + dir.path() +
+                                                           " names 'model-7', of which there is no file; "));
+}
+
+TEST_CASE("a checkpoint has a name of any characters, and is no folder") {
+  temporary_folder dir;
+  model m;
+  pn::session sess;
+  sess.run(pn::global_variables_initializer());
+  tr::saver saver;
+  for (const char* name : {"two\nlines", "a \"quoted\" one", "back\\slash", "gr\u00f6\u00dfe", "cr\r"}) {
+    saver.save(sess, dir.path(name));
+    CHECK(tr::latest_checkpoint(dir.folder()) == dir.path(name));
+  }
+  CHECK(refusal([&] { saver.save(sess, dir.path() + "/"); }, pn::errc::invalid_argument, "of a folder") == "");
+}
+
+TEST_CASE("an index that names files of others costs them nothing") {
+  temporary_folder dir;
+  model m;
+  pn::session sess;
+  sess.run(pn::global_variables_initializer());
+  tr::saver one{{.variables = {pn::operation(m.g, id_of(m.w))}, .max_to_keep = 1}};
+  one.save(sess, dir.path("other"));
+  const auto index_of = [&](const std::string& name, const std::string& file) {
+    pn::files::write_file(dir.path(name + ".safetensors.index.json"),
+                          R"({"metadata": {}, "weight_map": {"w": ")" + file + "\"}}");
+  };
+  tr::saver best{{.variables = {pn::operation(m.g, id_of(m.w))}, .max_to_keep = 1}};
+  index_of("best", "best.safetensors");
+  best.save(sess, dir.path("best"));
+  CHECK(checkpoints(dir) == names{"best", "other"});
+  index_of("best", "other.safetensors");
+  best.save(sess, dir.path("next"));  // removes best
+  CHECK(checkpoints(dir) == names{"next", "other"});
+}
+
+TEST_CASE("a list keeps what it names of other folders") {
+  temporary_folder dir, elsewhere;
+  model m;
+  pn::session sess;
+  sess.run(pn::global_variables_initializer());
+  tr::saver there;
+  const std::string far = there.save(sess, elsewhere.path("far"));
+  pn::files::write_file(dir.path("checkpoint"), "model_checkpoint_path: \"" + far + "\"\n");
+  tr::saver saver;
+  saver.recover_last_checkpoints(dir.path());
+  saver.save(sess, dir.path("near"));
+  const auto all = tr::read_checkpoint_state(dir.folder()).all;
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].prefix == far);
+}
+
+TEST_CASE("a folder is one training, however its path is spelt") {
+  temporary_folder dir;
+  std::filesystem::create_directory_symlink(dir.folder(), dir.folder() / "link");
+  const auto number = tr::detail::number_of_training(dir.path());
+  for (const char* spelt : {"/", "/.", "/link", "/link/", "/link/../link"})
+    CHECK(tr::detail::number_of_training(dir.path() + spelt) == number);
+  CHECK(tr::detail::number_of_training(dir.path("other")) != number);
 }

@@ -52,7 +52,7 @@ namespace pinion { inline namespace v0 { namespace train {
 PINION_DECL void write_checkpoint(const checkpoint_contents& c) {
   files::make_folder(c.place.parent_path());
   const checkpoint_files to(c.place.string());
-  const auto before = to.shards();
+  const auto before = to.own_shards();
   if (c.shards.size() == 1) {
     detail::write_shard(to.whole(), c.shards[0], c.notes);
     files::remove_file(to.index());
@@ -60,7 +60,9 @@ PINION_DECL void write_checkpoint(const checkpoint_contents& c) {
     detail::write_shards(c, to, !before.empty());
     files::remove_file(to.whole());
   }
-  for (const auto& shard : before) files::remove_file(shard);
+  const auto now = to.shards();
+  for (const auto& shard : before)
+    if (now.count(shard) == 0) files::remove_file(shard);
 }
 
 }}}  // namespace pinion::v0::train

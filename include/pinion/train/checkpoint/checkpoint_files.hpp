@@ -15,8 +15,8 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// The paths that a prefix stands for, whether the files exist or not. A value. exist(), shards() and remove() ask the
-// file system at each call, and throw the errors of files::is_there.
+// The paths that a prefix stands for, whether the files exist or not. A value. exist(), shards(), own_shards() and
+// remove() ask the file system at each call, and throw the errors of files::is_there.
 class checkpoint_files {
  public:
   explicit checkpoint_files(const std::string& prefix)
@@ -29,6 +29,9 @@ class checkpoint_files {
   // The paths of the shards that the index names; none if there is no index. Throws the errors of
   // files::read_shard_index.
   std::set<std::filesystem::path> shards() const;
+  // Those of them that are of this checkpoint by their names, too: an index that was copied, or edited, may name files
+  // of others.
+  std::set<std::filesystem::path> own_shards() const;
   // Removes the files. The index goes before its shards, so that what is left of a half-removed checkpoint is not taken
   // for one.
   void remove() const;

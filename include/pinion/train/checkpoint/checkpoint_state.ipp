@@ -3,15 +3,19 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
+#include <cstdint>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <pinion/base/error.hpp>
+#include <pinion/files/folder.hpp>
+#include <pinion/files/input_file.hpp>
 #include <pinion/files/output_file.hpp>
 #include <pinion/spec/names.hpp>
 #include <pinion/train/checkpoint/checkpoint_files.hpp>
@@ -46,11 +50,32 @@ inline char next_unescaped(std::string_view& text) {
 }
 
 PINION_DECL std::string unquoted(std::string_view text) {
-  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::string(text);
+  const bool is_quoted =
+      text.size() >= 2 && text.front() == text.back() && (text.front() == '"' || text.front() == '\'');
+  if (!is_quoted) return std::string(text);
   std::string result;
   text = text.substr(1, text.size() - 2);
   while (!text.empty()) result += next_unescaped(text);
   return result;
+}
+
+inline std::string trimmed(const std::string& text) {
+  constexpr const char* blanks = " \t\r";
+  const auto from = text.find_first_not_of(blanks);
+  return from == text.npos ? "" : text.substr(from, text.find_last_not_of(blanks) + 1 - from);
+}
+
+// The text of a list, which people write, too; "" if there is none.
+inline std::string text_of_list(const std::filesystem::path& path) {
+  constexpr std::uint64_t most = std::uint64_t{16} << 20;
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (!files::is_there(path)) return "";
+  const files::input_file file(path);
+  if (file.size() > most)
+    throw error(errc::data_loss, path.string() + " has more than 16 MiB, and is no list of checkpoints");
+  std::string text(static_cast<std::size_t>(file.size()), ' ');
+  file.read(0, text.data(), text.size());
+  return text.starts_with(byte_order_mark) ? text.substr(byte_order_mark.size()) : text;
 }
 
 // Leaves the last of the entries that name one checkpoint.
@@ -81,14 +106,14 @@ namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL checkpoint_state read_checkpoint_state(const std::filesystem::path& folder) {
   checkpoint_state state;
-  std::ifstream file(folder / detail::state_file);
+  std::istringstream lines(detail::text_of_list(folder / detail::state_file));
   std::string line;
   std::string newest;
   std::size_t times = 0;
-  while (std::getline(file, line)) {
-    const std::size_t colon = line.find(": ");
+  while (std::getline(lines, line)) {
+    const std::size_t colon = line.find(':');
     if (colon == line.npos) continue;
-    const std::string key = line.substr(0, colon), value = line.substr(colon + 2);
+    const std::string key(detail::trimmed(line.substr(0, colon))), value(detail::trimmed(line.substr(colon + 1)));
     if (key == "model_checkpoint_path") newest = detail::unquoted(value);
     if (key == "all_model_checkpoint_paths") state.all.push_back({detail::unquoted(value)});
     if (key == "all_model_checkpoint_timestamps" && times < state.all.size())
@@ -125,8 +150,9 @@ PINION_DECL std::vector<std::string> unlisted_checkpoints(const std::filesystem:
   const checkpoint_state state = read_checkpoint_state(folder);
   std::set<std::string> names;
   std::error_code none;
-  for (const auto& file : std::filesystem::directory_iterator(folder, none))
-    if (const std::string prefix = detail::prefix_of(file.path().filename().string()); !prefix.empty())
+  using entries = std::filesystem::directory_iterator;
+  for (entries file(folder, none), end; !none && file != end; file.increment(none))
+    if (const std::string prefix = detail::prefix_of(file->path().filename().string()); !prefix.empty())
       names.insert(prefix);
   for (const checkpoint_entry& e : state.all) names.erase(std::filesystem::path(e.prefix).filename().string());
   std::vector<std::string> all(names.begin(), names.end());

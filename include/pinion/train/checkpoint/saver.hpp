@@ -167,7 +167,6 @@ class saver {
   void assign(session& to, const std::vector<saved_variable>& found, const std::vector<any_tensor>& values) const;
   void remember(const checkpoint_contents& written);
   checkpoint_state made_by_others(const std::filesystem::path& folder, const std::filesystem::path& written) const;
-  static bool is_listed(const std::filesystem::path& place);
   // The expression that reads a variable, for a fetch.
   any_expr read_of(const saved_variable& v) const;
 

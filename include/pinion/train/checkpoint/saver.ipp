@@ -128,21 +128,16 @@ PINION_DECL saver::saved_variable saver::under_its_name(node_id v) const {
 }
 
 PINION_DECL std::string saver::write(const checkpoint_contents& taken) {
+  const checkpoint_files its(taken.place.string());
+  const bool is_new = !its.exist();
   write_checkpoint(taken);
   try {
     remember(taken);
-  } catch (const error&) {  // a checkpoint that no list names would never be removed
-    if (!is_listed(taken.place)) checkpoint_files(taken.place.string()).remove();
+  } catch (const error&) {  // a new checkpoint that no list names would never be removed
+    if (is_new) its.remove();
     throw;
   }
   return taken.prefix;
-}
-
-PINION_DECL bool saver::is_listed(const std::filesystem::path& place) {
-  const auto folder = place.parent_path();
-  const checkpoint_state known = read_checkpoint_state(folder);
-  return std::any_of(known.all.begin(), known.all.end(),
-                     [&](const checkpoint_entry& e) { return files::resolved(folder / e.prefix) == place; });
 }
 
 PINION_DECL any_expr saver::read_of(const saved_variable& v) const {
@@ -211,6 +206,9 @@ PINION_DECL checkpoint_contents saver::read(session& from, const std::string& pa
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return first_row(a) < first_row(b); });
   const std::vector<any_tensor> values = fetch(from, all, step);
   if (step) number = *values.back().data<std::int64_t>();
+  if (!std::filesystem::path(path).has_filename())
+    throw error(errc::invalid_argument, "a saver was given the path '" + path +
+                                            "' of a folder; that of a checkpoint ends with a name, as DIR/model does");
   checkpoint_contents taken;
   taken.prefix = path + (number ? "-" + std::to_string(*number) : "");
   taken.place = files::resolved(taken.prefix);
@@ -271,7 +269,9 @@ PINION_DECL checkpoint_state saver::made_by_others(const std::filesystem::path& 
   checkpoint_state others = read_checkpoint_state(folder);
   std::erase_if(others.all, [&](const checkpoint_entry& e) {
     const auto place = files::resolved(folder / e.prefix);
-    const auto is_it = [&](const kept_checkpoint& one) { return one.place == place; };
+    const auto is_it = [&](const kept_checkpoint& one) {
+      return one.place == place && place.parent_path() == folder;  // of another folder remember() adds none
+    };
     return place == written || std::any_of(kept_.begin(), kept_.end(), is_it) ||
            !checkpoint_files(place.string()).exist();
   });

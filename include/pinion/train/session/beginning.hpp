@@ -21,6 +21,12 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
+namespace detail {
+// The number of a training. Trainings that save to one folder have one number, however its path is spelt; a training
+// that does not save ("") has a random one, which only this process knows.
+std::uint64_t number_of_training(const std::string& folder);
+}  // namespace detail
+
 // Makes the variables of a session ready. For one thread; it refers to the options and to `sign`. The sign is empty
 // if variables do not outlive a session, or if nothing can tell whose they are; then none are kept.
 class beginning {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <pinion/files/folder.hpp>
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
 #include <pinion/train/handle.hpp>
 #include <pinion/train/hooks/checkpoint_saver.hpp>
@@ -18,13 +19,11 @@ namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
 
-// The number of a training. Trainings that save to one folder have one number; a training that does not save has a
-// random one, which only this process knows.
-inline std::uint64_t number_of_training(const std::string& folder) {
+PINION_DECL std::uint64_t number_of_training(const std::string& folder) {
   std::random_device random;
   if (folder.empty()) return (std::uint64_t{random()} << 32) + random();
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const char c : std::filesystem::path(folder).lexically_normal().string())
+  for (const char c : files::resolved(std::filesystem::path(folder) / "model").parent_path().string())
     hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   return hash;
 }
@@ -153,9 +152,13 @@ inline beginning::choice beginning::choose() const {
   }
   // Where all of them lack something, the training has changed: it does not begin anew over their files.
   if (!listed.empty()) return {listed.front(), ""};
+  if (const auto gone = read_checkpoint_state(o_.checkpoint_dir).all; !gone.empty())
+    made.remark =
+        fmt::format("; the list of checkpoints in {} names '{}'{}, of which there is no file", o_.checkpoint_dir,
+                    gone.back().prefix, gone.size() > 1 ? fmt::format(" and {} more", gone.size() - 1) : "");
   const auto others = unlisted_checkpoints(o_.checkpoint_dir);
   if (!others.empty())
-    made.remark = fmt::format(
+    made.remark += fmt::format(
         "; {0} has {1}{2}, which its list of checkpoints does not name, and which new ones of these names replace; "
         "to go on from one of them, stop, and write the line 'model_checkpoint_path: \"NAME\"' into {0}/checkpoint",
         o_.checkpoint_dir, others.back(), others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "");
