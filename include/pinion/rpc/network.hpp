@@ -156,7 +156,6 @@ bool settle(network& net, time_point until);
 struct endpoint {
   std::string host, port;
   explicit endpoint(const std::string& address);
-  bool is_loopback() const;
 };
 
 }  // namespace rpc

@@ -76,10 +76,4 @@ PINION_DECL endpoint::endpoint(const std::string& address) {
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
 }
 
-PINION_DECL bool endpoint::is_loopback() const {
-  asio::error_code no_number;
-  const auto number = asio::ip::make_address(host, no_number);
-  return host == "localhost" || (!no_number && number.is_loopback());
-}
-
 }}}  // namespace pinion::v0::rpc

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ namespace pinion { inline namespace v0 { namespace rpc {
 namespace detail {
 
 struct open_file {
-  explicit open_file(const std::string& path) : number(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  explicit open_file(const std::string& path) : number(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   open_file(const open_file&) = delete;
   ~open_file() {
     if (number >= 0) ::close(number);
@@ -51,13 +52,23 @@ inline void check_access(int file, const std::string& path, const std::string& w
                   octal.data() + (secret ? "); chmod 600 makes it a secret" : "); chmod go-w ends that"));
 }
 
+// Waits until there is something to read. A pipe, as a shell makes one of `<(command)`, may stay empty for a while.
+inline void expect_bytes(int file, const std::string& path, const std::string& what) {
+  constexpr int patience_ms = 10'000;
+  pollfd asked{file, POLLIN, 0};
+  if (::poll(&asked, 1, patience_ms) == 0)
+    throw error(errc::invalid_argument,
+                what + " '" + path + "' is a pipe into which nobody has written for ten seconds");
+}
+
 inline std::string read_whole(int file, const std::string& path, const std::string& what) {
   constexpr std::size_t most = std::size_t{1} << 20;
   std::string text;
   std::array<char, 4096> piece{};
   for (;;) {
+    expect_bytes(file, path, what);
     const auto n = ::read(file, piece.data(), piece.size());
-    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (n < 0) throw error(errc::invalid_argument, what + " '" + path + "' cannot be read: " + std::strerror(errno));
     if (n == 0) return text;
     text.append(piece.data(), static_cast<std::size_t>(n));

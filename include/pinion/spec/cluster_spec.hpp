@@ -108,9 +108,9 @@ class cluster_spec {
   using task_map = std::map<int, std::string>;
 
   const task_map& tasks(std::string_view job) const;
-  void refuse_taken(std::string_view address, const std::string& owner) const;
 
   std::map<std::string, task_map, by_nature> jobs_;
+  std::map<std::string, std::string> owners_;  // "task 0 of job 'ps'", by the address in its one spelling
 };
 
 // The cluster in JSON, as the "cluster" object of TensorFlow's TF_CONFIG: {"ps": {"0": "a:1", "5": "b:1"}, "worker":

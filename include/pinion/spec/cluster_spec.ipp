@@ -61,20 +61,14 @@ PINION_DECL cluster_spec& cluster_spec::add_task(std::string_view job, int task,
     detail::refuse_cluster("address '" + std::string(address) + "' of " + name +
                            " cannot be read; write host:port, the port from 0 to 65535, an IPv6 host in brackets");
   if (has(job, task)) detail::refuse_cluster(name + " is given twice");
-  refuse_taken(address, name);
+  const std::string at = host_port(address).canonical();
+  if (const auto other = owners_.find(at); other != owners_.end())
+    detail::refuse_cluster("address '" + std::string(address) + "' is given twice: to " + other->second + " and to " +
+                           name);
   if (!has(job)) add_job(job);
+  if (host_port(address).port > 0) owners_.emplace(at, name);  // port 0 asks the system for any free port
   jobs_.find(job)->second.emplace(task, address);
   return *this;
-}
-
-PINION_DECL void cluster_spec::refuse_taken(std::string_view address, const std::string& owner) const {
-  if (host_port(address).port == 0) return;  // it asks the system for any free port
-  const std::string wanted = host_port(address).canonical();
-  for (const auto& [job, tasks] : jobs_)
-    for (const auto& [task, taken] : tasks)
-      if (wanted == host_port(taken).canonical())
-        detail::refuse_cluster("address '" + std::string(address) + "' is given twice: to " +
-                               detail::task_name(job, task) + " and to " + owner);
 }
 
 PINION_DECL bool cluster_spec::has(std::string_view job) const {

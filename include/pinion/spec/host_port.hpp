@@ -62,8 +62,10 @@ struct host_port {
   constexpr bool valid() const { return port >= 0; }
 
   // True if others can be told to look there: it names a port, and one host. Port 0 asks the system for any free one,
-  // and the hosts 0.0.0.0 and [::] stand for all addresses of whoever listens there.
-  constexpr bool leads_somewhere() const { return port > 0 && host.find_first_not_of("0.:[]") != host.npos; }
+  // and the hosts 0.0.0.0 and [::], in any spelling, stand for all addresses of whoever listens there.
+  bool leads_somewhere() const;
+  // Is it the machine of whoever looks there: localhost, 127.0.0.1 and the like, [::1]?
+  bool is_loopback() const;
 
   // The address with its host in one spelling of many: 127.1 is 127.0.0.1, [0:0::1] is [::1], and letters of a name are
   // small. Two addresses of one such text are one. Requires: it is valid().

@@ -48,4 +48,18 @@ PINION_DECL std::string host_port::canonical() const {
   return of + ":" + std::to_string(port);
 }
 
+PINION_DECL bool host_port::leads_somewhere() const {
+  if (port <= 0) return false;
+  const std::string known = canonical(), of = known.substr(0, known.rfind(':'));
+  return of != "0.0.0.0" && of != "[::]";
+}
+
+PINION_DECL bool host_port::is_loopback() const {
+  if (!valid()) return false;
+  const std::string known = canonical(), of = known.substr(0, known.rfind(':'));
+  in_addr number{};
+  const bool is_ipv4 = ::inet_pton(AF_INET, of.c_str(), &number) == 1;
+  return of == "localhost" || of == "[::1]" || (is_ipv4 && ntohl(number.s_addr) >> 24 == 127);
+}
+
 }}  // namespace pinion::v0

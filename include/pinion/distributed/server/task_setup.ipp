@@ -34,10 +34,13 @@ namespace detail {
 // The number of tasks of a job on the machine of one of them, judged by their addresses. Those of another job are not
 // counted: a worker waits while its ps works, and the other way round.
 inline int tasks_beside(const cluster_spec& cluster, const std::string& job, int number) {
-  const std::string host = rpc::endpoint(cluster.address(job, number)).host;
+  const auto host_of = [&](int task) {
+    const std::string address = host_port(cluster.address(job, task)).canonical();
+    return address.substr(0, address.rfind(':'));
+  };
   const auto all = cluster.task_indices(job);
-  return static_cast<int>(std::count_if(
-      all.begin(), all.end(), [&](int task) { return rpc::endpoint(cluster.address(job, task)).host == host; }));
+  return static_cast<int>(
+      std::count_if(all.begin(), all.end(), [&, host = host_of(number)](int task) { return host_of(task) == host; }));
 }
 
 // The number of clients that a task takes: no more than it has descriptors for, of which each client takes two.
@@ -74,7 +77,7 @@ PINION_DECL std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const st
   if (!host_port(where).valid())
     throw error(errc::invalid_argument, "a server listens on host:port, with a port from 0 to 65535, not on '" + where +
                                             "' (server_config.listen)");
-  if (!rpc::endpoint(where).is_loopback() && shows.empty())
+  if (!host_port(where).is_loopback() && shows.empty())
     throw error(errc::failed_precondition,
                 "others can reach " + where + ": a server there needs a key or TLS (.security, or PINION_KEY_FILE)");
   return net.listen(where);
