@@ -47,11 +47,26 @@ TEST_CASE("a task's index is a number, or a text of one, as for TensorFlow") {
   };
   CHECK(read_cluster(with_index("0")).task == 0);
   CHECK(read_cluster(with_index("\"0\"")).task == 0);
-  for (const char* const wrong : {"4294967297", "1.9", "true", "-1", "null", "\"\"", "\"one\"", "[0]"}) {
+  for (const char* const wrong : {"4294967297", "1.9", "true", "-1", "null", "\"\"", "\"one\""}) {
     INFO(wrong);
     CHECK_THAT(failure([&] { read_cluster(with_index(wrong)); }),
                Catch::Contains("the task's index is " + std::string(wrong) + ", and not a number like 0"));
   }
+}
+
+TEST_CASE("a text as deep as it likes is refused, and so is one that tells no cluster, or no whole task") {
+  const std::string deep = std::string(300'000, '[') + std::string(300'000, ']');
+  const auto with_task = [](const std::string& task) {
+    return R"({"cluster": {"worker": ["b:2"]}, "task": )" + task + "}";
+  };
+  const auto refused = [](const std::string& text, const std::string& part) {
+    CHECK_THAT(failure([&] { read_cluster(text); }), Catch::StartsWith("invalid_argument") && Catch::Contains(part));
+  };
+  refused(with_task(R"({"type": "worker", "index": )" + deep + "}"), "the task's index is an array");
+  refused(R"({"worker": )" + deep + "}", "is no cluster");
+  refused(R"({"task": {"type": "worker", "index": 0}})", "it tells a task, and no cluster");
+  for (const char* task : {"null", "{}", "[]", R"({"type": "worker"})", R"({"type": 3, "index": 0})"})
+    refused(with_task(task), "its task is not of the form");
 }
 
 TEST_CASE("a cluster may begin with a byte order mark, and be Kubeflow's sparse one; a name twice is refused") {

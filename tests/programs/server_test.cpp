@@ -103,7 +103,8 @@ TEST_CASE("what cannot be served ends with 1 and a sentence, wrong options with 
     const char* says;
   } all[] = {
       {{"--cluster", "nonsense"}, 1, "is no cluster"},
-      {{"--cluster", "@/no/such/file"}, 1, "cannot be read"},
+      {{"--cluster", "@/no/such/file"}, 1, "/no/such/file"},
+      {{"--cluster", "@/"}, 1, "/ is not a regular file"},
       {{"--cluster", "ps=a:1", "--job", "worker"}, 2, "the cluster has no job 'worker'"},
       {{"--cluster", any_port, "--task", "7"}, 2, "the cluster has no task 7 of job 'local'"},
       {{"--cluster", "local=" + taken}, 1, "Address already in use"},
@@ -111,6 +112,7 @@ TEST_CASE("what cannot be served ends with 1 and a sentence, wrong options with 
       {{"--cluster", any_port, "--metrics-port", taken.substr(taken.rfind(':') + 1)}, 1, "cannot listen on 127.0.0.1:"},
       {{"--no-such-option"}, 2, "--no-such-option"},
       {{"--cpus", "0"}, 2, "--cpus"},
+      {{"--grace", "nan"}, 2, "'nan' is no number of seconds"},
       {{"--limit", "patience=3"}, 2, "there is no limit 'patience'; the limits are sessions, bytes_waiting, nodes"},
       {{"--limit", "clients=many"}, 2, "'clients=many' needs a number of at least 1, as in clients=100"},
       {{"--limit", "clients"}, 2, "'clients' needs a number"},

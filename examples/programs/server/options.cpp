@@ -15,6 +15,7 @@
 #include <pinion/distributed/report/limits.hpp>
 
 #include "../support/credentials.hpp"
+#include "../support/seconds.hpp"
 
 namespace {
 
@@ -48,7 +49,7 @@ void add_resources(CLI::App& app, server::options& into, double& grace) {
       ->type_name("NUMBER")
       ->capture_default_str();
   app.add_option("--grace", grace, "Seconds that steps under way may take to end when the task is asked to stop")
-      ->check(CLI::Range(0.0, 86400.0).description(""))
+      ->check(seconds_between(0, 86400))
       ->type_name("SECONDS")
       ->capture_default_str();
   app.add_option("--keep", into.config.keep,

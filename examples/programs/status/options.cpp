@@ -5,6 +5,7 @@
 #include <pinion/base/config.hpp>
 
 #include "../support/credentials.hpp"
+#include "../support/seconds.hpp"
 
 std::optional<int> status::read(int argc, char** argv, options& into) {
   CLI::App app("Shows what the tasks of a pinion cluster are, have and do.", "pinion_status");
@@ -17,11 +18,11 @@ std::optional<int> status::read(int argc, char** argv, options& into) {
   app.add_flag("--all", into.all,
                "Show all variables, queues and runs, and not only the first ten of a task, as JSON does");
   app.add_option("--interval", into.interval, "Seconds between two reports of --watch")
-      ->check(CLI::Range(0.1, 3600.0).description(""))
+      ->check(seconds_between(.1, 3600))
       ->capture_default_str()
       ->type_name("SECONDS");
   app.add_option("--timeout", into.timeout, "Seconds that each task may take to answer")
-      ->check(CLI::Range(0.1, 3600.0).description(""))
+      ->check(seconds_between(.1, 3600))
       ->capture_default_str()
       ->type_name("SECONDS");
   add_credentials(app, into.security);

@@ -1,8 +1,7 @@
 #include "cluster_text.hpp"
 
+#include <cstdint>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <pinion/base/error.hpp>
+#include <pinion/files/input_file.hpp>
 
 namespace {
 
@@ -93,6 +93,8 @@ json parse(const std::string& text) {
 
 // TensorFlow takes the number of a task as a text as well.
 int task_number(const json& index, const std::string& text) {
+  if (index.is_structured())  // it may be too deep to be told
+    refuse(text, "the task's index is an " + std::string(index.type_name()) + ", and not a number like 0");
   const std::string said = index.is_string() ? index.get<std::string>() : index.dump();
   if (!is_task_number(said)) refuse(text, "the task's index is " + index.dump() + ", and not a number like 0");
   return std::stoi(said);
@@ -104,11 +106,16 @@ cluster_text read_json(const std::string& text) try {
   const char* const key = all.contains("sparseCluster") ? "sparseCluster" : "cluster";
   const json& jobs = all.contains(key) ? all.at(key) : all;
   if (!jobs.is_object()) refuse(text, "the cluster is not an object of jobs");
+  if (&jobs == &all && all.contains("task") && all.at("task").is_object() && all.at("task").contains("type"))
+    refuse(text, "it tells a task, and no cluster of which that is one");
   cluster_text result;
   for (const auto& [job, tasks] : jobs.items()) add_job(result.cluster, job, tasks, text);
   if (!all.contains(key) || !all.contains("task")) return result;
-  result.job = all.at("task").at("type").get<std::string>();
-  result.task = task_number(all.at("task").at("index"), text);
+  const json& task = all.at("task");
+  if (!task.is_object() || !task.contains("type") || !task.at("type").is_string() || !task.contains("index"))
+    refuse(text, R"(its task is not of the form {"type": "worker", "index": 0})");
+  result.job = task.at("type").get<std::string>();
+  result.task = task_number(task.at("index"), text);
   if (result.job == "evaluator" && !jobs.contains("evaluator"))
     refuse(text,
            "its task is the evaluator, which is none of the cluster's and runs no server: it restores checkpoints "
@@ -119,9 +126,11 @@ cluster_text read_json(const std::string& text) try {
 }
 
 std::string file_text(const std::string& name) {
-  std::ifstream in(name, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) throw error(errc::not_found, "the file '" + name + "' with the cluster cannot be read");
+  constexpr std::uint64_t most = std::uint64_t{16} << 20;
+  const pinion::files::input_file file(name);
+  if (file.size() > most) throw error(errc::invalid_argument, "'" + name + "' has more than 16 MiB, and is no cluster");
+  std::string text(static_cast<std::size_t>(file.size()), ' ');
+  file.read(0, text.data(), text.size());
   return text;
 }
 
