@@ -109,6 +109,17 @@ TEST_CASE("a server listens where its config says, and is known by the address i
              Catch::StartsWith("invalid_argument: ") && Catch::Contains("not on 'here' (server_config.listen)"));
 }
 
+TEST_CASE("a limit beyond what the clock can count is none") {
+  const auto forever = std::chrono::milliseconds::max();
+  server s(one_task, {.config = {.grace = forever, .stop_timeout = forever}});
+  const auto y = constant(3.f) + 4.f;
+  CHECK(float(session({.operation_timeout = forever}).run(y)) == 7);
+  session there({.target = s.target(), .startup_timeout = forever, .operation_timeout = forever});
+  CHECK(float(there.run(y)) == 7);
+  CHECK(inspect(s.target(), {}, forever).state == "running");
+  s.drain();
+}
+
 TEST_CASE("a heartbeat that no peer would take is refused") {
   const auto ms = GENERATE(0, 60'001);
   CHECK(refusal({{"local", {"127.0.0.1:0"}}}, {.config = {.heartbeat = std::chrono::milliseconds(ms)}}) ==

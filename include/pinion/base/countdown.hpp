@@ -11,6 +11,13 @@ namespace pinion { inline namespace v0 {
 
 using time_point = std::chrono::steady_clock::time_point;
 
+// A limit of time, of a century at most: a program may say milliseconds::max() for "never", and
+// a time so much later is beyond what a time_point holds.
+constexpr std::chrono::milliseconds bounded(std::chrono::milliseconds limit) {
+  constexpr std::chrono::milliseconds century = std::chrono::hours(24 * 36525);
+  return limit < century ? limit : century;
+}
+
 // A counter that goes down to zero once. Thread-safe; the waiter may destroy it as soon as wait() returns, though the
 // thread that counted the last event may still be in count_down(). A wait spins for a short time and then sleeps: steps
 // and replies are short, and a sleeping thread takes tens of microseconds to wake up.

@@ -52,7 +52,7 @@ PINION_DECL void direct_session::run(prepared_step& prepared, std::span<any_tens
   local_rendezvous meet;
   step_state state(meet, next_step_.fetch_add(1, std::memory_order_relaxed));
   if (options_.operation_timeout.count() > 0)
-    state.deadline = std::chrono::steady_clock::now() + options_.operation_timeout;
+    state.deadline = std::chrono::steady_clock::now() + bounded(options_.operation_timeout);
   state.feeds = feeds;
   state.fetches = results;
   if (tracer) state.tracer = &*tracer;

@@ -71,7 +71,7 @@ PINION_DECL void local_turns::expect_well() const {
 
 PINION_DECL std::optional<std::chrono::steady_clock::time_point> local_turns::deadline() const {
   if (limit_.count() == 0) return std::nullopt;
-  return std::chrono::steady_clock::now() + limit_;
+  return std::chrono::steady_clock::now() + bounded(limit_);
 }
 
 }}}  // namespace pinion::v0::runtime

@@ -60,7 +60,7 @@ PINION_DECL void coordinator::launch(const std::string& name, std::function<void
 PINION_DECL void coordinator::join(const join_options& o) {
   std::unique_lock hold(in_->mutex);
   in_->changed.wait(hold, [this] { return in_->stopped || live().empty(); });
-  const bool ended = in_->changed.wait_for(hold, o.stop_grace_period, [this] { return live().empty(); });
+  const bool ended = in_->changed.wait_for(hold, bounded(o.stop_grace_period), [this] { return live().empty(); });
   in_->joined = true;
   if (in_->failure) throw *in_->failure;
   if (!ended && !o.ignore_live_threads)

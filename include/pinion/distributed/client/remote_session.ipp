@@ -337,7 +337,7 @@ PINION_DECL shared_error remote_session::failure_of(const step_place& place) con
 
 PINION_DECL call_limits remote_session::limits() const {
   const auto limit = [](std::chrono::milliseconds ms) {
-    return ms.count() == 0 ? std::nullopt : std::optional<rpc::duration>(ms);
+    return ms.count() == 0 ? std::nullopt : std::optional<rpc::duration>(bounded(ms));
   };
   const auto startup = limit(options_.startup_timeout), operation = limit(options_.operation_timeout);
   return {startup ? startup : operation, operation};

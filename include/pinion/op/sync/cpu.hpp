@@ -196,9 +196,7 @@ inline std::unique_ptr<kernel> make_kernel(accumulator_set_step, const kernel_se
 namespace detail {
 // From none to a century, which clocks can count: a user may mean "never", and a peer may send any number.
 inline std::chrono::milliseconds patience_of(const attributes& attrs) {
-  constexpr std::chrono::milliseconds century = std::chrono::hours(24 * 36525);
-  return std::chrono::milliseconds(
-      std::clamp<std::int64_t>(attrs.get<std::int64_t>("patience_ms"), 0, century.count()));
+  return bounded(std::chrono::milliseconds(std::max<std::int64_t>(attrs.get<std::int64_t>("patience_ms"), 0)));
 }
 
 // Makes a kernel whose body takes the barrier or clock and its node's attributes.

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <pinion/base/countdown.hpp>
+
 namespace pinion { inline namespace v0 { namespace train {
 
 // One wait, which begins when it is constructed. A value, for one thread.
@@ -26,7 +28,7 @@ class patience {
   // The time waited so far.
   std::chrono::seconds waited() const { return std::chrono::duration_cast<std::chrono::seconds>(now_() - began_); }
   // True if the next pause would exceed the limit.
-  bool is_over() const { return now_() - began_ + pause_ > at_most_; }
+  bool is_over() const { return now_() - began_ + pause_ > bounded(at_most_); }
   // The time that one attempt may take. It grows with each attempt, so that a slow machine succeeds as well.
   std::chrono::milliseconds for_an_attempt() const { return std::clamp(10 * pause_, 1000 * ms, 10000 * ms); }
   // Notes that something else is waited for from now on, which may not take long: the attempts come quickly again.

@@ -7,7 +7,7 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-PINION_DECL signal_stop::signal_stop(bool listens, const patience& p) : patience_(p) {
+PINION_DECL signal_stop::signal_stop(bool listens, const patience& p) : patience_{bounded(p.step), bounded(p.close)} {
   if (!listens) return;
   if (const int before = stop_signal_so_far()) throw stopped_by(before);
   listener_.emplace(stop_turn::saves, [this](int signal) { told(signal); });
