@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <pinion/base/countdown.hpp>
 #include <pinion/base/processors.hpp>
 #include <pinion/base/said_wait.hpp>
 #if PINION_HAS_CUDA

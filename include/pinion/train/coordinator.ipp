@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include <pinion/base/countdown.hpp>
 #include <pinion/train/coordinator.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {

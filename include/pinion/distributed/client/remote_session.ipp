@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <pinion/base/countdown.hpp>
 #include <pinion/base/log.hpp>
 #include <pinion/distributed/client/remote_session.hpp>
 #include <pinion/distributed/client/remote_turns.hpp>

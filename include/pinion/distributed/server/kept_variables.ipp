@@ -60,7 +60,7 @@ PINION_DECL kept_variables::kept_variables(runtime::task& of, std::string task, 
     : of_(of),
       task_(std::move(task)),
       file_(files::absolute_path(file)),
-      taken_(file.empty() ? file : file_.string() + ".taken") {
+      taken_(file.empty() ? "" : file_.string() + ".taken") {
   if (file_.empty()) return;
   const auto folder = file_.parent_path();
   if (!std::filesystem::is_directory(folder))

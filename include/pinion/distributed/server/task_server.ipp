@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <pinion/base/countdown.hpp>
 #include <pinion/base/insist.hpp>
 #include <pinion/base/log.hpp>
 #include <pinion/base/stop_signal.hpp>

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include <pinion/base/countdown.hpp>
 #include <pinion/base/harmless.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/distributed/status/inspect.hpp>

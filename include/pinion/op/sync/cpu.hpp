@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/countdown.hpp>
 #include <pinion/op/slice/cpu.hpp>
 #include <pinion/op/sync/op.hpp>
 #include <pinion/opkit/kernel.hpp>

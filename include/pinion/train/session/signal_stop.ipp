@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <pinion/base/countdown.hpp>
 #include <pinion/train/session/signal_stop.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
