@@ -118,7 +118,8 @@ TEST_CASE("what cannot be served ends with 1 and a sentence, wrong options with 
       {{"--limit", "clients"}, 2, "'clients' needs a number"},
       {{"--limit", "clients=0"}, 2, "'clients=0' needs a number of at least 1"},
       {{"--limit", "kept_graphs=-1"}, 2, "'kept_graphs=-1' needs a number of at least 0, as in kept_graphs=100"},
-      {{"--log-format", "xml"}, 2, "--log-format"},
+      {{"--log-format", "xml"}, 2, "'xml' is neither text nor json"},
+      {{"--task", "-1"}, 2, "not in range"},
       {{"--help"}, 0, "--cluster"},
       {{"--version"}, 0, "pinion_server " PINION_VERSION},
   };

@@ -52,8 +52,7 @@ TEST_CASE("C1: a channel with another key, or to another task, is refused at onc
              Catch::StartsWith("unauthenticated: " + ps_title + " has another key"));
   CHECK_THAT(w.connect(w.way()), Catch::StartsWith("unauthenticated: "));
   CHECK_THAT(w.connect(w.way(right, "/job:ps/replica:0/task:1")),
-             Catch::StartsWith("failed_precondition: the peer looks for /job:ps/replica:0/task:1 here, but this is " +
-                               ps_name));
+             Catch::StartsWith("failed_precondition: at the address of /job:ps/replica:0/task:1 is " + ps_name));
   CHECK(w.connect(w.way(right)) == "");
   CHECK(w.connect(w.way(right, "")) == "");
   CHECK(w.ways.back()->peer() == ps_name);

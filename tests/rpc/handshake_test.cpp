@@ -190,8 +190,9 @@ TEST_CASE("C1: a server that does not prove the key it asks for is not trusted")
 TEST_CASE("C1: a peer that is not the expected task is refused with both names") {
   meeting m;
   m.meet(worker(), ps(), said("/job:ps/replica:0/task:1"));
-  CHECK(m.at_client == "failed_precondition: the peer looks for /job:ps/replica:0/task:1 here, but this is " + ps_name +
-                           "; do their cluster specs differ?");
+  CHECK(m.at_client == "failed_precondition: at the address of /job:ps/replica:0/task:1 is " + ps_name +
+                           ", as that calls itself: the cluster specs of the two differ, or one has the address of "
+                           "another");
   CHECK(m.at_server == m.at_client);
 }
 

@@ -186,7 +186,7 @@ TEST_CASE("close waits behind pending enqueues; what comes after it fails") {
   CHECK(refusal([&] { b.run(again); }, errc::cancelled, "FIFOQueue 'n' is already closed.") == "");
 }
 
-TEST_CASE("a closed queue yields what is left, then says how much is missing") {
+TEST_CASE("a closed queue yields what is left, and says how much that is to one who wants more") {
   bench b;
   auto q = pn::fifo_queue<int>({.shapes = {{}}, .name = "n"});
   auto put = q.enqueue_many(pn::constant<int>({1, 2, 3}));
@@ -194,7 +194,7 @@ TEST_CASE("a closed queue yields what is left, then says how much is missing") {
   b.run(put);
   b.run(shut);
   CHECK(refusal([&] { b.run(q.dequeue_many(5)); }, errc::out_of_range,
-                "FIFOQueue 'n' is closed and has insufficient elements (requested 2, current size 0)") == "");
+                "FIFOQueue 'n' is closed and has insufficient elements (requested 5, current size 3)") == "");
   CHECK(list(b.run(q.dequeue_up_to(2))) == std::vector{1, 2});
   CHECK(list(b.run(q.dequeue_up_to(5))) == std::vector{3});
   CHECK(refusal([&] { b.run(q.dequeue_up_to(5)); }, errc::out_of_range, "(requested 5, current size 0)") == "");

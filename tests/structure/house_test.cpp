@@ -252,6 +252,22 @@ TEST_CASE("a header says what it is, is read once, and names its includes and no
   CHECK(offences == "");
 }
 
+TEST_CASE("a file that names errors, or formats text, includes what has them") {
+  const auto names_it = [](const house::header& h, const std::regex& what) {
+    return std::any_of(h.lines.begin(), h.lines.end(), [&](const std::string& line) {
+      return line.find("//") == std::string::npos && std::regex_search(line, what);
+    });
+  };
+  const std::regex errors{R"(\berrc::)"}, text{R"(\bfmt::(format|print|join)\b)"};
+  for (const auto& [path, header] : tree) {
+    const house::names all = house::closure(tree, path);
+    const auto has_fmt = [](const std::string& one) { return tree.at(one).foreign.contains("fmt/format.h"); };
+    INFO(path);
+    if (names_it(header, errors)) CHECK(all.contains("base/error.hpp"));
+    if (names_it(header, text)) CHECK(std::any_of(all.begin(), all.end(), has_fmt));
+  }
+}
+
 TEST_CASE("headers stay small") {
   std::vector<std::pair<std::size_t, std::string>> sizes;
   for (const auto& [path, header] : tree) sizes.emplace_back(header.lines.size(), path);

@@ -477,6 +477,41 @@ TEST_CASE("training that gets no better stops early, with the best model") {
   CHECK(float(later.run(m.w)) == 4);
 }
 
+TEST_CASE("the best model is kept in files, and a later training goes on from its value") {
+  temporary_folder dir;
+  const auto train = [&](double best_at, std::int64_t last) {
+    model m;
+    tr::early_stopping early({.metric =
+                                  [&](pn::session& s) {
+                                    const float w = s.run(m.w);
+                                    return -std::abs(w - best_at);
+                                  },
+                              .patience = std::numeric_limits<int>::max(),
+                              .every_n_steps = 1,
+                              .save_to = dir.path("best")});
+    tr::monitored_training_session sess{{.hooks = {early, tr::stop_at_step({.last_step = last})}}};
+    while (!sess.should_stop()) sess.run(m.train);
+    sess.close();
+    return early;
+  };
+  const auto w_on_disk = [&] {
+    model m;
+    pn::session s;
+    tr::saver().restore(s, dir.path("best"));
+    return float(s.run(m.w));
+  };
+  CHECK(train(4.5, 5).best_step() == 3);
+  CHECK(w_on_disk() == 4);
+  const auto later = train(20, 5);  // never as near
+  CHECK(later.best() == -.5);
+  CHECK(later.best_step() == 3);
+  CHECK(w_on_disk() == 4);
+  CHECK(train(5.25, 5).best_step() == 4);
+  CHECK(w_on_disk() == 5);
+  pn::files::write_file(dir.path("best.value"), "very good");
+  CHECK(refusal([&] { train(4.5, 5); }, errc::data_loss, "best.value does not say which value") == "");
+}
+
 TEST_CASE("the model that training ends with is evaluated too, and stays if it is the best") {
   model m;
   int asked = 0;

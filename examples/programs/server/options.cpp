@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -30,7 +29,7 @@ void add_task(CLI::App& app, server::options& into) {
   app.add_option("--job", into.job, "Job of this task; may be left out where the cluster has one, or tells it")
       ->type_name("JOB");
   app.add_option("--task", into.task, "Number of this task in its job; 0 where nothing tells it")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(CLI::Range(0, 999999999).description(""))
       ->type_name("NUMBER");
   app.add_option(
          "--listen", into.config.listen,
@@ -93,8 +92,6 @@ void add_limits(CLI::App& app, server::options& into) {
 }
 
 void add_views(CLI::App& app, server::options& into) {
-  static const std::map<std::string, server::log_format> formats{{"text", server::log_format::text},
-                                                                 {"json", server::log_format::json}};
   app.add_option("--metrics-port", into.metrics_port, "Answer /metrics and /healthz over HTTP at this port; 0: any")
       ->check(CLI::Range(0, 65535).description(""))
       ->type_name("PORT");
@@ -102,8 +99,14 @@ void add_views(CLI::App& app, server::options& into) {
                  "Address for that; HTTP here has neither key nor TLS, so others should not reach it")
       ->type_name("HOST")
       ->capture_default_str();
-  app.add_option("--log-format", into.log, "Form of the lines on standard error: text or json")
-      ->transform(CLI::CheckedTransformer(formats).description(""))
+  app.add_option_function<std::string>(
+         "--log-format",
+         [&into](const std::string& format) {
+           if (format != "text" && format != "json")
+             throw CLI::ValidationError("--log-format", "'" + format + "' is neither text nor json");
+           into.log = format == "json" ? server::log_format::json : server::log_format::text;
+         },
+         "Form of the lines on standard error: text or json")
       ->type_name("FORMAT")
       ->default_str("text");
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include <pinion/base/error.hpp>
 #include <pinion/device/gpu_options.hpp>
 
 namespace pinion { inline namespace v0 {

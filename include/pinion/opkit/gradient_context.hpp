@@ -77,6 +77,11 @@ class gradient_context {
   // Differentiates another graph: the body of a node.
   std::vector<std::optional<gradient_value>> differentiate(const request& r) const { return differentiate_(r); }
 
+  // Elementwise gradients are written as expressions of this graph, which are fused:
+  //
+  //   const pn::expr<float> dy(g.owner(), g.output_gradient(0)), x(g.owner(), g.input(0));
+  //   g.set(0, (dy * 2.f * x).endpoint(g.owner()));
+  //
   // Makes a node of an op beside the forward node, named after both, and returns its first output.
   // It takes the device request of the forward node. Throws what build() throws.
   pinion::output make(std::string_view op, std::vector<pinion::output> inputs, attributes attrs = {});

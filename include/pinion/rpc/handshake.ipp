@@ -90,7 +90,8 @@ namespace pinion { inline namespace v0 { namespace rpc { namespace detail {
 inline void check_hello(const hello& h, const identity& me) {
   if (!h.to.empty() && h.to != me.name)
     throw error(errc::failed_precondition,
-                "the peer looks for " + h.to + " here, but this is " + me.name + "; do their cluster specs differ?");
+                "at the address of " + h.to + " is " + me.name +
+                    ", as that calls itself: the cluster specs of the two differ, or one has the address of another");
   if (h.lane > lane::control) throw error(errc::data_loss, "the client names a lane that does not exist");
   if (h.heartbeat_ms == 0 || h.heartbeat() > longest_heartbeat)
     throw error(errc::invalid_argument, "the client states a heartbeat of " + std::to_string(h.heartbeat_ms) + " ms; " +

@@ -263,8 +263,8 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     return changed;
   }
   void refuse(const std::shared_ptr<attempt>& a, attempts& ended) {
-    const std::string requested = std::to_string(a->wanted - a->elements.size()), left = std::to_string(store_->size());
     store_->give_back(std::exchange(a->elements, {}));
+    const std::string requested = std::to_string(a->wanted), left = std::to_string(store_->size());
     fail(a, errc::out_of_range,
          named() + " is closed and has insufficient elements (requested " + requested + ", current size " + left + ")",
          ended);

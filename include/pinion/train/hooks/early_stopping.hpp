@@ -31,15 +31,19 @@ struct early_stopping_options {
   bool smaller_is_better = false;
   // A value is better only if it differs from the best by more than this.
   double min_delta = 0;
+  // "best/model": the best model is a checkpoint of this prefix, which each better one replaces, with its value and
+  // step beside it in the file "best/model.value"; a later start goes on from that value. "": it is in host memory
+  // alone.
+  std::string save_to = {};
   // Takes and gives back the variables; empty: a saver of all global variables.
   std::shared_ptr<pinion::train::saver> saver = {};
 };
 
 // Evaluates the model every so many global steps and asks for the end of training once `patience` evaluations in a row
-// were no better than the best. Copies share the state, so a program can keep a copy and ask it for best(). The copies
-// are for one thread at a time, the session's. The best values are kept in host memory. A metric that is NaN is never
-// better. The constructor throws invalid_argument without a metric or with patience below 1; an error of the metric
-// ends the step.
+// were no better than the best; with the greatest number for that it only keeps the best. Copies share the state, so a
+// program can keep a copy and ask it for best(). The copies are for one thread at a time, the session's. A metric that
+// is NaN is never better. The constructor throws invalid_argument without a metric or with patience below 1; an error
+// of the metric, or of the saving, ends the step. begin() throws data_loss for a file of a value that holds none.
 //
 //   tr::early_stopping stop{{.metric = [&](pn::session& s) { return double(s.run(accuracy)); }}};
 //   tr::monitored_training_session sess{{.hooks = {stop}}};
@@ -66,6 +70,9 @@ class early_stopping {
     // Measures the model and keeps it if it is the best.
     void evaluate(session& on, std::int64_t now);
     bool is_better(double value) const;
+    // Reads the value of the best model that is on the disk, if one is.
+    void recall();
+    void keep(session& on);
     early_stopping_options o;
     step_timer timer;
     global_step_watch step;

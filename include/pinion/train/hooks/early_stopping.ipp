@@ -1,8 +1,16 @@
 // Bodies of <pinion/train/hooks/early_stopping.hpp>.
 #pragma once
 
+#include <fstream>
+#include <locale>
+#include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include <pinion/files/folder.hpp>
+#include <pinion/files/output_file.hpp>
+#include <pinion/train/checkpoint/checkpoint_files.hpp>
 #include <pinion/train/hooks/early_stopping.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -17,6 +25,7 @@ PINION_DECL early_stopping::early_stopping(early_stopping_options o) : state_(st
 PINION_DECL void early_stopping::begin() {
   state_->step.begin();
   if (!state_->o.saver) state_->o.saver = std::make_shared<pinion::train::saver>();
+  state_->recall();
 }
 
 PINION_DECL void early_stopping::after_run(run_context& c, std::span<const any_tensor> values) {
@@ -31,7 +40,8 @@ PINION_DECL void early_stopping::end(session& on) {
   state& s = *state_;
   const std::int64_t now = s.step.read(on);
   if (s.timer.last_step() != now) s.evaluate(on, now);
-  if (s.o.restore_best && !s.kept.empty()) s.o.saver->give_back(on, s.kept);
+  if (!s.o.restore_best || s.best_step < 0) return;
+  s.o.save_to.empty() ? s.o.saver->give_back(on, s.kept) : s.o.saver->restore(on, s.o.save_to);
 }
 
 PINION_DECL early_stopping::state::state(early_stopping_options given)
@@ -47,7 +57,28 @@ PINION_DECL void early_stopping::state::evaluate(session& on, std::int64_t now) 
   best = value;
   best_step = now;
   since_best = 0;
-  if (o.restore_best) kept = o.saver->take(on);
+  keep(on);
+}
+
+PINION_DECL void early_stopping::state::keep(session& on) {
+  if (o.save_to.empty()) {
+    if (o.restore_best) kept = o.saver->take(on);
+    return;
+  }
+  o.saver->save(on, o.save_to);
+  files::write_file(o.save_to + ".value", fmt::format("{} at step {}\n", best, best_step));
+}
+
+PINION_DECL void early_stopping::state::recall() {
+  if (o.save_to.empty()) return;
+  o.save_to = files::absolute_path(o.save_to).string();
+  const std::string path = o.save_to + ".value";
+  if (!files::is_there(path) || !checkpoint_files(o.save_to).exist()) return;
+  std::ifstream file(path);
+  file.imbue(std::locale::classic());
+  std::string at, step;
+  if (!(file >> best >> at >> step >> best_step) || at != "at" || step != "step" || best_step < 0)
+    throw error(errc::data_loss, path + " does not say which value the best model has, as in '0.98 at step 2000'");
 }
 
 PINION_DECL bool early_stopping::state::is_better(double value) const {

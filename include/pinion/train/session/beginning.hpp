@@ -61,6 +61,7 @@ class beginning {
     std::string checkpoint, remark;
   };
   choice choose() const;
+  std::string missing_in(const std::string& checkpoint, const std::string& before) const;
   bool are_kept(const found& here, const std::string& checkpoint, bool recovers) const;
   std::string keep(const found& here, const std::string& checkpoint, bool recovers) const;
   std::string restore_or_initialise(session& s, const std::string& checkpoint, bool recovers) const;

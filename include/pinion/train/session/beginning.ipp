@@ -138,12 +138,24 @@ PINION_DECL std::string beginning::run(session& s, bool recovers, std::optional<
   return line + what_is_lost(here, recovers ? std::max(here.step, seen) : here.step, now, recovers) + remark;
 }
 
+// What a checkpoint lacks. Throws data_loss for one that is damaged, and says how to go on without it.
+inline std::string beginning::missing_in(const std::string& checkpoint, const std::string& before) const {
+  try {
+    return o_.scaffold.saver->missing_in(checkpoint);
+  } catch (const error& e) {
+    if (e.code() != errc::data_loss) throw;
+    throw error(e.code(), fmt::format("{}; to {}, remove the files {}*", e.sentence(),
+                                      before.empty() ? "begin anew" : "go on from " + before, checkpoint));
+  }
+}
+
 inline beginning::choice beginning::choose() const {
   choice made;
   if (o_.checkpoint_dir.empty()) return made;
   const auto listed = listed_checkpoints(o_.checkpoint_dir);
-  for (const std::string& checkpoint : listed) {
-    const std::string missing = o_.scaffold.saver->missing_in(checkpoint);
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    const std::string& checkpoint = listed[i];
+    const std::string missing = missing_in(checkpoint, i + 1 < listed.size() ? listed[i + 1] : "");
     if (missing.empty()) {
       made.checkpoint = checkpoint;
       return made;
