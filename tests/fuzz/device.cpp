@@ -3,6 +3,7 @@
 #include <pinion/runtime/step/transfer_key.hpp>
 #include <pinion/spec/cluster_spec.hpp>
 #include <pinion/spec/device_spec.hpp>
+#include <pinion/spec/host_port.hpp>
 
 #include <fuzz/target.hpp>
 
