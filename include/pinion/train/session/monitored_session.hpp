@@ -139,8 +139,8 @@ class monitored_training_session {
     }
   }
 
-  // The session without hooks; a recovery replaces it by another one. Throws failed_precondition after close(). A run in
-  // it is not made again when a task dies, as run() and run_step_fn() do: it throws unavailable.
+  // The session without hooks; a recovery replaces it by another one. Throws failed_precondition after close(). A run
+  // in it is not made again when a task dies, as run() and run_step_fn() do: it throws unavailable.
   //
   //   float accuracy_now = sess.raw_session().run(accuracy);         // without hooks, and without a count of the step
   pinion::session& raw_session();
