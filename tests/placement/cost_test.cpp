@@ -253,7 +253,7 @@ TEST_CASE("work stays where it is usual, unless a move gains more than estimates
   auto small = x + 1.f;  // beside the product, on another device, it would gain some of its launch
   const operation last = group(operation(z), operation(small));
   m.costs().within_task = {1e18, 0};
-  m.costs().measured.add("z", "GPU", 1e-3);
+  m.costs().measured.add("z", "GPU", 1e-4);
   m.costs().measured.add(small.name(), "GPU", 1e-6);
   const auto plan = planned(m, cost_placer{m.costs()}, {last});
   CHECK(plan.device_of("z") == plan.device_of(small.name()));

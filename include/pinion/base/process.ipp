@@ -13,7 +13,7 @@ namespace detail {
 // Counts in the child, which has a copy of its own.
 struct fork_count {
   fork_count() { ::pthread_atfork(nullptr, nullptr, in_child); }
-  static void in_child() { ++of_this_process<fork_count>().now; }
+  static void in_child() { ++of_this_process<detail::fork_count>().now; }
 
   std::atomic<std::uint64_t> now{0};
 };

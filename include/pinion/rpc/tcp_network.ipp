@@ -23,7 +23,6 @@
 #include <pinion/rpc/network_turn.hpp>
 #include <pinion/rpc/socket_stream.hpp>
 #include <pinion/rpc/tcp_network.hpp>
-#include <pinion/spec/host_port.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
@@ -206,7 +205,9 @@ inline void tell_addresses(const std::string& address, const std::vector<asio::i
   for (const auto& one : all) list += (list.empty() ? "" : ", ") + one.address().to_string();
   const bool only_here =
       std::all_of(all.begin(), all.end(), [](const auto& one) { return one.address().is_loopback(); });
-  if (only_here && !host_port(address).is_loopback())
+  asio::error_code is_name;
+  numeric_endpoint(endpoint(address), is_name);
+  if (only_here && is_name)
     write_log(log_level::warning, "",
               address + " is " + list +
                   " here, where no other machine comes: name the address to listen on "
