@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include <pinion/distributed/server/kept_variables.hpp>
+#include <pinion/distributed/wire/values.hpp>
 #include <pinion/files/safetensors.hpp>
+#include <pinion/rpc/archive.hpp>
 #include <pinion/runtime/task.hpp>
 #include <pinion/state/writing.hpp>
 #include <support/caught.hpp>
