@@ -2,7 +2,6 @@
 #if !defined(__SANITIZE_THREAD__)  // which starts no threads in a process forked off one with threads
 #include <catch2/catch.hpp>
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -19,14 +18,6 @@ namespace {
 
 namespace pn = pinion;
 namespace tr = pinion::train;
-using namespace std::chrono_literals;
-
-std::uintmax_t bytes_under(const std::filesystem::path& folder) {
-  std::uintmax_t all = 0;
-  for (const auto& one : std::filesystem::recursive_directory_iterator(folder))
-    if (one.is_regular_file()) all += one.file_size();
-  return all;
-}
 
 }  // namespace
 
@@ -37,12 +28,11 @@ TEST_CASE_METHOD(own_graph, "a child that ends an inherited training writes noth
   auto training =
       std::make_unique<tr::monitored_training_session>(tr::monitored_session_options{.checkpoint_dir = folder.path()});
   training->run(next);
-  const auto before = bytes_under(folder.path());
   CHECK(in_child([&] {
           training.reset();
           return std::string("well");
         }) == "well");
-  CHECK(bytes_under(folder.path()) == before);
+  CHECK(!std::filesystem::exists(folder.path("model-1.safetensors")));
   training->run(next);
   training.reset();
   CHECK(tr::latest_checkpoint(folder.path()).ends_with("-2"));

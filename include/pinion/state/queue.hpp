@@ -154,8 +154,8 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
 
   // Keeps what a step has taken until the step ends, and takes it back where that is given up. Returns false where it
   // is so already.
-  bool keep_for(cancellation& step, std::vector<queue_element> taken) {
-    auto kept = std::make_shared<std::vector<queue_element>>(std::move(taken));
+  bool keep_for(cancellation& step, std::vector<queue_element> elements) {
+    auto kept = std::make_shared<std::vector<queue_element>>(std::move(elements));
     const auto take_back = [self = shared_from_this(), kept, &step] {
       if (step.given_up()) self->take_back(std::move(*kept));
     };
@@ -163,11 +163,11 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     take_back();
     return false;
   }
-  void take_back(std::vector<queue_element> taken) {
+  void take_back(std::vector<queue_element> elements) {
     attempts ended;
     {
       std::lock_guard hold(mutex_);
-      store_->give_back(std::move(taken));
+      store_->give_back(std::move(elements));
       go_on(ended);
     }
     if (!pool_) return tell(ended);

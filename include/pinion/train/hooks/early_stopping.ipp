@@ -76,8 +76,8 @@ PINION_DECL void early_stopping::state::recall() {
   if (!files::is_there(path) || !checkpoint_files(o.save_to).exist()) return;
   std::ifstream file(path);
   file.imbue(std::locale::classic());
-  std::string at, step;
-  if (!(file >> best >> at >> step >> best_step) || at != "at" || step != "step" || best_step < 0)
+  std::string first, second;
+  if (!(file >> best >> first >> second >> best_step) || first + second != "atstep" || best_step < 0)
     throw error(errc::data_loss, path + " does not say which value the best model has, as in '0.98 at step 2000'");
 }
 
