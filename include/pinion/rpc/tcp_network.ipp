@@ -106,7 +106,8 @@ class tcp_listener final : public listener {
       if (door* const one = in->answered()) {
         one->answered = false;
         if (one->failed) throw error(errc::unavailable, "cannot take a connection: " + one->failed.message());
-        co_return std::make_unique<tcp_stream>(std::move(one->came));
+        auto came = std::move(one->came);  // it is closed where there is no memory for the stream
+        co_return std::make_unique<tcp_stream>(std::move(came));
       }
       asio::error_code cancelled;
       co_await in->woken.async_wait(telling(cancelled));
