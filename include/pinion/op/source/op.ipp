@@ -22,7 +22,6 @@ PINION_DECL void fill::infer(shape_context& c) {
   if (!dtypes::plain.has(value.dtype()) || value.shape().rank() != 0)
     c.fail("a Fill is of one number, not of " + std::string(to_string(value.dtype())) + " " + to_string(value.shape()));
   if (!extent.known()) c.fail("the shape of a Fill is known, and " + to_string(extent) + " is not");
-  if (!countable(extent)) c.fail("a Fill of shape " + to_string(extent) + ", which no memory holds");
   c.output(value.dtype(), extent);
 }
 

@@ -22,8 +22,8 @@ namespace pinion { inline namespace v0 {
 // For problems up to `search_limit` nodes it also tries HEFT, each single device, devices in turn and the simple
 // placer, simulates all, and from the best moves groups one by one as long as that shortens the step. Groups go back to
 // where the simple placer has them while that lengthens the step by less than `least_gain`, since estimates are no
-// better. Throws as class placing does, and resource_exhausted where no placement that it tried fits into the memory of
-// the devices.
+// better, and has no more bytes cross between devices. Throws as class placing does, and resource_exhausted where no
+// placement that it tried fits into the memory of the devices.
 struct cost_placer {
   cost_model costs = {};
   std::size_t search_limit = 20000;  // nodes; 0: the white paper's pass alone

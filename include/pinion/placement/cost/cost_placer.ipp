@@ -121,10 +121,18 @@ class cost_search {
       best_ = std::move(device);
     }
   }
-  // Takes a placement whose step is no longer than that.
+  // The bytes that nodes read of other devices.
+  double crossing(const std::vector<std::int32_t>& device) const {
+    double bytes = 0;
+    for (step_costs::position i = 0; i < costs_.nodes(); ++i)
+      for (const auto& e : costs_.consumers(i))
+        if (device[e.node] != device[i]) bytes += e.bytes;
+    return bytes;
+  }
+  // Takes a placement whose step is no longer than that, if no more bytes cross between its devices.
   bool try_placed(const std::vector<std::int32_t>& device, double most) {
     const double t = simulate_(device);
-    if (t > most || !fits(device)) return false;
+    if (t > most || crossing(device) > crossing(best_) || !fits(device)) return false;
     makespan_ = t;
     best_ = device;
     return true;
