@@ -144,12 +144,14 @@ TEST_CASE("a shutdown of a cluster drains all of its tasks at once") {
   const auto spec = free_addresses({{"ps", 1}, {"worker", 2}});
   task_process ps(spec, "ps", 0), worker(spec, "worker", 0), other(spec, "worker", 1);
   held_step held(worker.target());
-  std::thread stopper([&] { shutdown(spec); });
+  outcome<> asked;
+  std::thread stopper([&] { asked = outcome_of([&] { shutdown(spec); }); });
   CHECK(soon([&] {  // by the ps, or by the master
     return caught([&] { held.others.run(held.kept); }).sentence().ends_with(" is stopping, and begins nothing more");
   }));
   held.sess.cancel_steps(error(errc::cancelled, "that is enough"));
   stopper.join();
+  if (!asked) FAIL_CHECK(asked.failure()->what());
   held.runner.join();
   CHECK(held.failed.code() == errc::cancelled);
   for (task_process* const each : {&ps, &worker, &other}) CHECK(each->result() == 0);
