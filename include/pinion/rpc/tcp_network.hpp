@@ -20,12 +20,6 @@ std::shared_ptr<network> tcp_network_of_this_process();
 awaitable<std::unique_ptr<byte_stream>> connect_to_any(network& net, std::vector<std::string> numeric,
                                                        time_point deadline);
 
-// Listens on some addresses of one host, "127.0.0.1:2222" or "[::1]:2222", all of one port, on a network over TCP. Port
-// 0 chooses one that is free at all of them. `address` is "host:port" as others call the host. An address that is none
-// of this host is left out, with a line in the log. Throws already_exists if one is taken, invalid_argument if there is
-// none to listen on. Requires: `numeric` is not empty.
-std::unique_ptr<listener> listen_at(network& net, const std::string& address, const std::vector<std::string>& numeric);
-
 }}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY

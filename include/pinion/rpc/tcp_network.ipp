@@ -84,7 +84,7 @@ class tcp_listener final : public listener {
  public:
   // `address` is "host:port", as others call them; where that has port 0, one is chosen that is free at all of them. An
   // address that is none of this host is left out, with a line in the log, unless there is no other.
-  tcp_listener(asio::io_context& context, const std::string& address, std::vector<asio::ip::tcp::endpoint> all)
+  tcp_listener(asio::io_context& context, const std::string& address, const std::vector<asio::ip::tcp::endpoint>& all)
       : in_(std::make_shared<inside>(context)) {
     constexpr int tries = 20;  // of a port that is free at the first address and taken at another
     for (int left = all.front().port() == 0 && all.size() > 1 ? tries : 1; in_->doors.empty(); --left) try {
@@ -158,7 +158,7 @@ class tcp_listener final : public listener {
     at.asks = true;
   }
 
-  void bind(asio::io_context& context, const std::string& address, std::vector<asio::ip::tcp::endpoint>& all) {
+  void bind(asio::io_context& context, const std::string& address, const std::vector<asio::ip::tcp::endpoint>& all) {
     for (const auto& endpoint : all) {
       auto at = endpoint;
       if (at.port() == 0 && !in_->doors.empty()) at.port(in_->doors.front().at.local_endpoint().port());
@@ -288,7 +288,7 @@ class tcp_network final : public network {
   time_point now() const override { return std::chrono::steady_clock::now(); }
   std::unique_ptr<rpc::timer> make_timer() override { return std::make_unique<tcp_timer>(context_); }
   std::unique_ptr<rpc::listener> listen(const std::string& address) override {
-    auto all = endpoints_of(context_, address);
+    const auto all = endpoints_of(context_, address);
     auto made = std::make_unique<tcp_listener>(context_, address, all);
     tell_addresses(made->address(), all);
     return made;
@@ -357,14 +357,6 @@ PINION_DECL awaitable<std::unique_ptr<byte_stream>> connect_to_any(network& net,
     }
   }
   throw error(*tried.failure());
-}
-
-PINION_DECL std::unique_ptr<listener> listen_at(network& net, const std::string& address,
-                                                const std::vector<std::string>& numeric) {
-  std::vector<asio::ip::tcp::endpoint> all;
-  asio::error_code ignored;
-  for (const std::string& one : numeric) all.push_back(detail::numeric_endpoint(endpoint(one), ignored));
-  return std::make_unique<detail::tcp_listener>(net.context(), address, std::move(all));
 }
 
 PINION_DECL std::shared_ptr<network> tcp_network_of_this_process() {
