@@ -129,9 +129,7 @@ std::string file_text(const std::string& name) {
   constexpr std::uint64_t most = std::uint64_t{16} << 20;
   const pinion::files::input_file file(name);
   if (file.size() > most) throw error(errc::invalid_argument, "'" + name + "' has more than 16 MiB, and is no cluster");
-  std::string text(static_cast<std::size_t>(file.size()), ' ');
-  file.read(0, text.data(), text.size());
-  return text;
+  return file.whole();
 }
 
 std::string environment_text() {

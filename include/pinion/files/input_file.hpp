@@ -32,6 +32,8 @@ class input_file {
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
   // Reads up to `bytes` bytes from `offset` on, and returns how many there were. It returns 0 at the end of the file.
   std::size_t read_some(std::uint64_t offset, void* to, std::size_t bytes) const;
+  // Reads all bytes of the file. The caller looks at size() first: it takes as much memory.
+  std::string whole() const;
 
  private:
   std::string path_;

@@ -56,4 +56,10 @@ PINION_DECL std::size_t input_file::read_some(std::uint64_t offset, void* to, st
   return done;
 }
 
+PINION_DECL std::string input_file::whole() const {
+  std::string text(static_cast<std::size_t>(size_), ' ');
+  read(0, text.data(), text.size());
+  return text;
+}
+
 }}}  // namespace pinion::v0::files

@@ -70,8 +70,7 @@ PINION_DECL shard_index read_shard_index(const file_path& path) {
   const input_file file(path);
   const auto refuse = [&](const std::string& why) { throw error(errc::data_loss, path.text() + " " + why); };
   if (file.size() > longest_safetensors_header) refuse("is too long for an index of safetensors files");
-  std::string text(static_cast<std::size_t>(file.size()), ' ');
-  file.read(0, text.data(), text.size());
+  const std::string text = file.whole();
   if (text.find('\0') != std::string::npos) refuse("is no JSON: it holds a NUL");
   const nlohmann::json json = detail::parse_strictly(text, path.text());
   if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())

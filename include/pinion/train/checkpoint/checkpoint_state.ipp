@@ -73,8 +73,7 @@ inline std::string text_of_list(const std::filesystem::path& path) {
   const files::input_file file(path);
   if (file.size() > most)
     throw error(errc::data_loss, path.string() + " has more than 16 MiB, and is no list of checkpoints");
-  std::string text(static_cast<std::size_t>(file.size()), ' ');
-  file.read(0, text.data(), text.size());
+  const std::string text = file.whole();
   return text.starts_with(byte_order_mark) ? text.substr(byte_order_mark.size()) : text;
 }
 
