@@ -48,7 +48,6 @@ class placement {
 
   // The costs by which its placer decided, which a plan then tells; null: the placer looked at none.
   const cost_model* costs() const;
-  placement with_costs(std::shared_ptr<const cost_model> costs) const;
 
   // This placement of some of its nodes. Requires: they are ascending.
   placement part(const std::vector<node_id>& nodes) const;

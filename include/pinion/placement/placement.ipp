@@ -52,11 +52,6 @@ PINION_DECL const std::vector<std::pair<node_id, unmet_request>>& placement::unm
 PINION_DECL const cost_model* placement::costs() const {
   return tables_->costs.get();
 }
-PINION_DECL placement placement::with_costs(std::shared_ptr<const cost_model> costs) const {
-  auto same = std::make_shared<placement_tables>(*tables_);
-  same->costs = std::move(costs);
-  return placement(std::move(same));
-}
 
 PINION_DECL placement placement::part(const std::vector<node_id>& nodes) const {
   auto some = std::make_shared<placement_tables>(*tables_);

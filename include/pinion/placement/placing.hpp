@@ -51,8 +51,9 @@ class placing {
   void put(group g, int device, std::string_view reason = "");
   // Takes back every decision since the start.
   void start_over();
-  // Throws failed_precondition for a group that has no device.
-  placement result() const;
+  // The placement, and the costs by which it was decided, if the placer looked at some. Throws failed_precondition for
+  // a group that has no device.
+  placement result(std::shared_ptr<const cost_model> costs = nullptr) const;
 
  private:
   [[noreturn]] void refuse(group g) const;

@@ -119,7 +119,7 @@ PINION_DECL void placing::put(group g, int device, std::string_view reason) {
   r.choice[g] = r.pool.add(r.decided_by(g, device, reason, list), reason, list.number);
 }
 
-PINION_DECL placement placing::result() const {
+PINION_DECL placement placing::result(std::shared_ptr<const cost_model> costs) const {
   const records& r = *records_;
   auto done = std::make_shared<placement_tables>();
   done->devices = r.p.devices;
@@ -138,6 +138,7 @@ PINION_DECL placement placing::result() const {
   for (const candidate_list* list : r.candidates.lists()) done->refused.push_back(list->refused);
   for (const auto& [i, note] : r.groups.dropped()) done->dropped.emplace_back(r.p.nodes[i], note);
   done->unmet = r.unmet();
+  done->costs = std::move(costs);
   return placement(std::move(done));
 }
 

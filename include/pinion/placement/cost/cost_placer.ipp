@@ -30,17 +30,12 @@ class cost_search {
   // `fill` gives a device to every group that has none.
   template <class Fill>
   void attempt(const Fill& fill) {
-    fixed_.start_over();
-    fill(fixed_);
-    std::vector<std::int32_t> device(costs_.nodes());
-    for (step_costs::position i = 0; i < costs_.nodes(); ++i) device[i] = fixed_.device_of_node(i);
-    fixed_.start_over();
-    offer(std::move(device));
+    offer(placed_by(fill));
   }
   // The placement that is kept where no other gains enough.
   void attempt_usual() {
-    attempt([](placing& work) { simple_placer{}.fill(work); });
-    usual_ = last_;
+    usual_ = placed_by([](placing& work) { simple_placer{}.fill(work); });
+    offer(usual_);
   }
   // Takes back moves that gain too little, all at once or one by one.
   void return_groups(double budget, double least_gain) {
@@ -88,16 +83,25 @@ class cost_search {
   bool found() const { return found_; }
   const std::string& too_big() const { return too_big_; }
 
-  placement result(bool tell) {
+  placement result(bool tell, std::shared_ptr<const cost_model> by) {
     const simulated_step s = tell ? pinion::simulate(costs_, best_) : simulated_step{};
     for (const auto g : fixed_.left()) {
       const auto first = groups_.members(g)[0];
       fixed_.put(g, best_[first], tell ? reason(last_finish(s, g)) : "cost");
     }
-    return fixed_.result();
+    return fixed_.result(std::move(by));
   }
 
  private:
+  template <class Fill>
+  std::vector<std::int32_t> placed_by(const Fill& fill) {
+    fixed_.start_over();
+    fill(fixed_);
+    std::vector<std::int32_t> device(costs_.nodes());
+    for (step_costs::position i = 0; i < costs_.nodes(); ++i) device[i] = fixed_.device_of_node(i);
+    fixed_.start_over();
+    return device;
+  }
   double edges() const {
     double sum = 0;
     for (step_costs::position i = 0; i < costs_.nodes(); ++i) sum += static_cast<double>(costs_.inputs(i).size());
@@ -114,7 +118,6 @@ class cost_search {
 
   void offer(std::vector<std::int32_t> device) {
     const double t = simulate_(device);
-    last_ = device;
     if ((t < makespan_ || !found_) && fits(device)) {
       found_ = true;
       makespan_ = t;
@@ -168,7 +171,7 @@ class cost_search {
   step_costs costs_;
   makespan_simulator simulate_;
   const placement_groups& groups_;
-  std::vector<std::int32_t> best_, trial_, last_, usual_;
+  std::vector<std::int32_t> best_, trial_, usual_;
   double makespan_ = std::numeric_limits<double>::infinity();
   bool found_ = false;
   std::string too_big_;
@@ -196,7 +199,7 @@ PINION_DECL placement cost_placer::operator()(const placement_problem& p) const 
     search.move_groups(search_work);
     search.return_groups(search_work, least_gain);
   }
-  return search.result(small).with_costs(std::make_shared<const cost_model>(costs));
+  return search.result(small, std::make_shared<const cost_model>(costs));
 }
 
 }}  // namespace pinion::v0

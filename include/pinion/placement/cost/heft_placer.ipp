@@ -12,7 +12,7 @@ PINION_DECL placement heft_placer::operator()(const placement_problem& p) const 
   placing work(p);
   const step_costs steps(p, work.groups(), costs);
   earliest_finish(steps, work).run(list_order::upward_rank);
-  return work.result().with_costs(std::make_shared<const cost_model>(costs));
+  return work.result(std::make_shared<const cost_model>(costs));
 }
 
 }}  // namespace pinion::v0
