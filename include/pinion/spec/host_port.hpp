@@ -70,6 +70,8 @@ struct host_port {
   // The address with its host in one spelling of many: 127.1 is 127.0.0.1, [0:0::1] is [::1], and letters of a name are
   // small. Two addresses of one such text are one. Requires: it is valid().
   std::string canonical() const;
+  // Its host alone, likewise.
+  std::string canonical_host() const;
 };
 
 }}  // namespace pinion::v0

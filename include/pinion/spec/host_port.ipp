@@ -44,19 +44,22 @@ inline std::string canonical_name(std::string_view host) {
 }  // namespace detail
 
 PINION_DECL std::string host_port::canonical() const {
-  const std::string of = host.front() == '[' ? detail::canonical_ipv6(host) : detail::canonical_name(host);
-  return of + ":" + std::to_string(port);
+  return canonical_host() + ":" + std::to_string(port);
+}
+
+PINION_DECL std::string host_port::canonical_host() const {
+  return host.front() == '[' ? detail::canonical_ipv6(host) : detail::canonical_name(host);
 }
 
 PINION_DECL bool host_port::leads_somewhere() const {
   if (port <= 0) return false;
-  const std::string known = canonical(), of = known.substr(0, known.rfind(':'));
+  const std::string of = canonical_host();
   return of != "0.0.0.0" && of != "[::]";
 }
 
 PINION_DECL bool host_port::is_loopback() const {
   if (!valid()) return false;
-  const std::string known = canonical(), of = known.substr(0, known.rfind(':'));
+  const std::string of = canonical_host();
   in_addr number{};
   const bool is_ipv4 = ::inet_pton(AF_INET, of.c_str(), &number) == 1;
   return of == "localhost" || of == "[::1]" || (is_ipv4 && ntohl(number.s_addr) >> 24 == 127);

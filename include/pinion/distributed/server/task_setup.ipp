@@ -34,10 +34,7 @@ namespace detail {
 // The number of tasks of a job on the machine of one of them, judged by their addresses. Those of another job are not
 // counted: a worker waits while its ps works, and the other way round.
 inline int tasks_beside(const cluster_spec& cluster, const std::string& job, int number) {
-  const auto host_of = [&](int task) {
-    const std::string address = host_port(cluster.address(job, task)).canonical();
-    return address.substr(0, address.rfind(':'));
-  };
+  const auto host_of = [&](int task) { return host_port(cluster.address(job, task)).canonical_host(); };
   const auto all = cluster.task_indices(job);
   return static_cast<int>(
       std::count_if(all.begin(), all.end(), [&, host = host_of(number)](int task) { return host_of(task) == host; }));
