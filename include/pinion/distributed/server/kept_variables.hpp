@@ -47,7 +47,7 @@ class kept_variables {
 
   runtime::task& of_;
   const std::string task_;
-  const std::filesystem::path file_, taken_;
+  const std::filesystem::path file_;
   int variables_ = 0;      // that it has taken
   bool has_file_ = false;  // it was there, and has not been put away
   outcome<> written_;

@@ -57,10 +57,7 @@ inline std::string first_of(const std::vector<std::string>& names) {
 }  // namespace detail
 
 PINION_DECL kept_variables::kept_variables(runtime::task& of, std::string task, std::filesystem::path file)
-    : of_(of),
-      task_(std::move(task)),
-      file_(files::absolute_path(file)),
-      taken_(file.empty() ? "" : file_.string() + ".taken") {
+    : of_(of), task_(std::move(task)), file_(files::absolute_path(file)) {
   if (file_.empty()) return;
   const auto folder = file_.parent_path();
   if (!std::filesystem::is_directory(folder))
@@ -73,14 +70,15 @@ PINION_DECL kept_variables::kept_variables(runtime::task& of, std::string task, 
 
 PINION_DECL void kept_variables::settle() {
   if (file_.empty()) return;
+  const std::filesystem::path taken = file_.string() + ".taken";
   if (std::exchange(has_file_, false)) {
     // A file without variables takes the place of none that has some.
-    variables_ > 0 ? std::filesystem::rename(file_, taken_) : files::remove_file(file_);
+    variables_ > 0 ? std::filesystem::rename(file_, taken) : files::remove_file(file_);
     write_log(log_level::info, task_, fmt::format("took {} variables from {}", variables_, file_.string()));
-  } else if (files::is_there(taken_)) {
+  } else if (files::is_there(taken)) {
     write_log(log_level::warning, task_,
               fmt::format("begins without variables: {} is not there; {} has those with which an earlier life began",
-                          file_.string(), taken_.string()));
+                          file_.string(), taken.string()));
   }
 }
 
