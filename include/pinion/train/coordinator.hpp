@@ -106,7 +106,7 @@ class coordinator {
   // The quoted names of the threads that run, separated by commas. Requires: the lock is held.
   std::string live() const;
 
-  // What the threads share. In the child of a fork() it stays: who waits there is in the parent.
+  // The threads share this. In the child of a fork() it stays: who waits there is in the parent.
   struct inside {
     std::mutex mutex;
     std::condition_variable changed;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <pinion/files/folder.hpp>
+#include <pinion/train/checkpoint/checkpoint_files.hpp>
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
 #include <pinion/train/handle.hpp>
 #include <pinion/train/hooks/checkpoint_saver.hpp>
@@ -138,14 +139,17 @@ PINION_DECL std::string beginning::run(session& s, bool recovers, std::optional<
   return line + what_is_lost(here, recovers ? std::max(here.step, seen) : here.step, now, recovers) + remark;
 }
 
-// What a checkpoint lacks. Throws data_loss for one that is damaged, and says how to go on without it.
+// Returns the names of what a checkpoint lacks. Throws data_loss for one that is damaged, and says how to go on without
+// it.
 inline std::string beginning::missing_in(const std::string& checkpoint, const std::string& before) const {
   try {
     return o_.scaffold.saver->missing_in(checkpoint);
   } catch (const error& e) {
     if (e.code() != errc::data_loss) throw;
-    throw error(e.code(), fmt::format("{}; to {}, remove the files {}*", e.sentence(),
-                                      before.empty() ? "begin anew" : "go on from " + before, checkpoint));
+    const checkpoint_files its(checkpoint);
+    throw error(e.code(), fmt::format("{}; to {}, remove {}", e.sentence(),
+                                      before.empty() ? "begin anew" : "go on from " + before,
+                                      (files::is_there(its.whole()) ? its.whole() : its.index()).string()));
   }
 }
 
