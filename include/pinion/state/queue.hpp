@@ -152,16 +152,15 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     for (const auto& a : ended) a->done(*a);
   }
 
-  // Keeps what a step has taken until the step ends, and takes it back where that is given up. Returns false where it
-  // is so already.
+  // Keeps what a step has taken until the step ends, and takes it back where that is given up. Returns false where the
+  // step is cancelled already: then it goes back at once, since nobody has seen it.
   bool keep_for(cancellation& step, std::vector<queue_element> elements) {
     auto kept = std::make_shared<std::vector<queue_element>>(std::move(elements));
-    const auto take_back = [self = shared_from_this(), kept, &step] {
+    const bool is_kept = step.subscribe([self = shared_from_this(), kept, &step] {
       if (step.given_up()) self->take_back(std::move(*kept));
-    };
-    if (step.subscribe(take_back) != 0) return true;
-    take_back();
-    return false;
+    }) != 0;
+    if (!is_kept) take_back(std::move(*kept));
+    return is_kept;
   }
   void take_back(std::vector<queue_element> elements) {
     attempts ended;
