@@ -11,8 +11,8 @@ namespace pinion { inline namespace v0 {
 
 using time_point = std::chrono::steady_clock::time_point;
 
-// A limit of time, of a century at most: a program may say milliseconds::max() for "never", and
-// a time so much later is beyond what a time_point holds.
+// A limit of time, of a century at most: a program may say milliseconds::max() for "never", and a time so much later is
+// beyond what a time_point holds.
 constexpr std::chrono::milliseconds bounded(std::chrono::milliseconds limit) {
   constexpr std::chrono::milliseconds century = std::chrono::hours(24 * 36525);
   return limit < century ? limit : century;
