@@ -13,6 +13,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/few_lines.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/distributed/master/known_tasks.hpp>
 #include <pinion/distributed/master/session_run.hpp>
 #include <pinion/distributed/master/session_turns.hpp>
@@ -209,7 +210,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   const std::shared_ptr<std::atomic<std::uint64_t>> memory_of_all_;
 
   mutable std::mutex mutex_;
-  std::optional<error> closed_;  // the reason
+  shared_error closed_;  // the reason; null while it is open
   std::uint64_t last_run_ = 0;
   std::vector<std::string> notices_;
   std::map<std::uint64_t, std::shared_ptr<session_step>> steps_;

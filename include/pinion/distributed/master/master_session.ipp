@@ -267,7 +267,7 @@ PINION_DECL void master_session::close(const error& why) {
   {
     std::lock_guard hold(mutex_);
     if (closed_) return;
-    closed_ = why;
+    closed_ = pinion::detail::share(why);
     forgotten.swap(turns_);
   }
   insist([&] { running = under_way(); });
@@ -303,7 +303,7 @@ PINION_DECL void master_session::expect_open() const {
 }
 
 PINION_DECL void master_session::expect_open_held() const {
-  if (closed_) throw *closed_;
+  if (closed_) pinion::detail::throw_shared(closed_);
   if (*s_.stopping) throw rpc::is_stopping(s_.name);
 }
 

@@ -308,8 +308,8 @@ PINION_DECL task_server::opened task_server::cancel_session(const delivery& d) {
 PINION_DECL task_server::opened task_server::close(const delivery& d) {
   return rpc::receive<close_session>(d.envelope, [this, from = d.guest](close_session&& c) {
     if (!is_of(from, c.session)) return;
-    sessions_of_[from->channel].erase(c.session);
     let_go(master_->close(c.session, runtime::closed_meanwhile()));
+    sessions_of_[from->channel].erase(c.session);  // last: what no memory is left to close, gone() closes
   });
 }
 
