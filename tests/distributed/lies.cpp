@@ -439,6 +439,10 @@ void lie_about_runs_of_tasks(table& t) {
   t.about<forget_session>("session", "an honest client's", ignored,
                           [](forget_session& f, scene& s) { f.session = s.of_good(); });
   t.about<forget_session>("session", "one that is not there", ignored,
+  t.by_no_task<settle_run>(ignored);
+  t.about<settle_run>("run.session", "an honest client's", ignored,
+                      [](settle_run& r, scene& s) { r.run.session = s.of_good(); });
+  t.about<settle_run>("run", "one that never begins", ignored, [](settle_run& r, scene&) { r.run.count = none; });
                           [](forget_session& f, scene&) { f.session.number = none; });
   t.about<reset_containers>("containers", "none of that name", served, [](reset_containers&, scene&) {});
 }

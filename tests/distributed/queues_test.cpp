@@ -5,6 +5,7 @@
 
 #include <pinion/distributed.hpp>
 
+#include "distributed/real_cluster.hpp"
 #include "support/caught.hpp"
 #include "support/own_graph.hpp"
 
@@ -55,4 +56,86 @@ TEST_CASE("a step that waits at a remote queue ends at its deadline, and gives i
   patient.run({{a.x, pn::tensor<float>::of({5, 6})}}, a.put);
   CHECK(refusal([&] { hasty.run(b.pair); }, pn::errc::deadline_exceeded) == "");
   CHECK(patient.run(a.get) == pn::tensor<float>::of({5, 6}));
+}
+
+namespace {
+
+// A step whose part on the ps has ended once it has sent what it dequeued, while its part on a worker waits at a queue.
+struct half_way : program {
+  pn::fifo_queue<float> empty = [] {
+    pn::device on{"/job:worker/task:1"};
+    return pn::fifo_queue<float>({.capacity = 2, .shapes = {{2}}, .name = "empty"});
+  }();
+  pn::operation fill = empty.enqueue(x);
+  pn::expr<float> sum = [this] {
+    pn::device on{"/job:worker/task:1"};
+    return get + empty.dequeue();
+  }();
+
+  // Puts an element, and waits until a step has taken it, and its part on the ps has ended.
+  template <class Step>
+  void take(pn::session& sess, const Step& step, const std::string& at) {
+    sess.run({{x, pn::tensor<float>::of({5, 6})}}, put);
+    taken = std::async(std::launch::async, step);
+    REQUIRE(real::soon([&] { return int(sess.run(size)) == 0; }));
+    REQUIRE(real::soon([&] { return pn::inspect(at).parts.running == 0; }));
+  }
+  bool comes_back(pn::session& sess) {
+    return real::soon([&] { return int(sess.run(size)) == 1; }) && sess.run(get) == pn::tensor<float>::of({5, 6});
+  }
+  std::future<pn::tensor<float>> taken;
+};
+
+}  // namespace
+
+TEST_CASE("a part that has ended gives back what it has taken, where its step is given up") {
+  auto local = pn::local_cluster{{{"ps", 1}, {"worker", 2}}};
+  half_way m;
+  pn::session sess{{.target = local.target("worker", 0), .graph = &m.g}};
+  const auto step = [&] { return sess.run(m.sum); };
+
+  m.take(sess, step, local.target("ps", 0));
+  sess.cancel_steps(pn::error(pn::errc::cancelled, "enough"));
+  CHECK(refusal([&] { m.taken.get(); }, pn::errc::cancelled) == "");
+  CHECK(m.comes_back(sess));
+
+  pn::session hasty{{.target = local.target("worker", 0), .graph = &m.g, .operation_timeout = 300ms}};
+  m.take(
+      sess, [&] { return hasty.run(m.sum); }, local.target("ps", 0));
+  CHECK(refusal([&] { m.taken.get(); }, pn::errc::deadline_exceeded) == "");
+  CHECK(m.comes_back(sess));
+
+  m.take(sess, step, local.target("ps", 0));
+  local.server("worker", 1).stop();
+  CHECK(refusal([&] { m.taken.get(); }, pn::errc::unavailable) == "");
+  CHECK(m.comes_back(sess));
+}
+
+TEST_CASE("a part that has ended gives back what it has taken, where its master is lost") {
+  auto local = pn::local_cluster{{{"ps", 1}, {"worker", 3}}};
+  half_way m;
+  pn::session sess{{.target = local.target("worker", 2), .graph = &m.g}};
+  pn::session other{{.target = local.target("worker", 0), .graph = &m.g}};
+  m.take(
+      sess, [&] { return other.run(m.sum); }, local.target("ps", 0));
+  local.server("worker", 0).stop();
+  CHECK_THROWS_AS(m.taken.get(), pn::error);
+  CHECK(m.comes_back(sess));
+}
+
+TEST_CASE("what a step that has ended well has taken does not come back, whatever its session does then") {
+  auto local = pn::local_cluster{{{"ps", 1}, {"worker", 2}}};
+  half_way m;
+  pn::session sess{{.target = local.target("worker", 0), .graph = &m.g}};
+  {
+    pn::session once{{.target = local.target("worker", 0), .graph = &m.g}};
+    m.take(
+        sess, [&] { return once.run(m.sum); }, local.target("ps", 0));
+    sess.run({{m.x, pn::tensor<float>::of({1, 1})}}, m.fill);
+    CHECK(m.taken.get() == pn::tensor<float>::of({6, 7}));
+    once.cancel_steps(pn::error(pn::errc::cancelled, "too late"));
+  }
+  CHECK(int(sess.run(m.size)) == 0);
+  sess.run({{m.x, pn::tensor<float>::of({7, 8})}}, m.put);
+  CHECK(sess.run(m.get) == pn::tensor<float>::of({7, 8}));
 }

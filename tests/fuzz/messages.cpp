@@ -109,7 +109,7 @@ std::vector<std::string> seeds() {
   all.push_back(seed(kind_of_run_prepared, run));
   all.push_back(seed(kind_of_take_turn, take_turn{1, 2, 1000, {0, 1}, {1}, {0}, values()}));
   all.push_back(seed(kind_of_run_reply, run_reply{values(), {"a notice", ""}, trace(), broken()}));
-  all.push_back(seed(kind_of_part_ended, part_ended{{"a notice"}, trace(), broken()}));
+  all.push_back(seed(kind_of_part_ended, part_ended{{"a notice"}, trace(), broken(), true}));
   all.push_back(seed(kind_of_plan_reply, plan_reply{small_plan()}));
   all.push_back(seed(kind_of_status_reply, status_reply{devices()}));
   all.push_back(seed(kind_of_report_reply, report_reply{report()}));

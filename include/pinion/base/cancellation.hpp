@@ -18,7 +18,7 @@ class cancellation {
   // True once cancel() was called.
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
 
-  // Why a step is cancelled: a part of it has failed, or nobody waits for it any more, as when its time is up.
+  // Why a step is cancelled: a part of it has failed, or it is given up: its time is up, or a task of it is lost.
   enum class reason { failed, given_up };
   // Cancels, and runs the callbacks. A second call does nothing.
   void cancel(reason why = reason::failed);
@@ -30,9 +30,11 @@ class cancellation {
   std::uint64_t subscribe(std::function<void()> callback);
   // Removes a callback. Returns true if it had not run, and will not.
   bool unsubscribe(std::uint64_t id);
+  // Would a cancellation now be heard by anybody?
+  bool is_heard() const;
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::atomic<bool> cancelled_{false}, given_up_{false};
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, std::function<void()>> callbacks_;

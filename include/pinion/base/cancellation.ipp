@@ -31,4 +31,9 @@ PINION_DECL bool cancellation::unsubscribe(std::uint64_t id) {
   return callbacks_.erase(id) > 0;
 }
 
+PINION_DECL bool cancellation::is_heard() const {
+  std::lock_guard hold(mutex_);
+  return !callbacks_.empty();
+}
+
 }}  // namespace pinion::v0

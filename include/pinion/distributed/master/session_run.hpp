@@ -55,8 +55,10 @@ class session_run : public std::enable_shared_from_this<session_run> {
   void begin_parts(std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where);
   void tell(std::vector<std::string> notices) const;
   // Cancels the run on every task, also on those that have ended their parts: they may hold values that nobody will
-  // pull.
+  // pull, or what they have taken from queues.
   void cancel(const error& why);
+  // Tells those that hold something until then that the run has ended well.
+  void settle();
   void ended_here(run_result part);
   void ended_at(const std::string& task, outcome<part_ended> part);
   // Adds the trace of a part. Clocks of tasks differ, but the part ran within this run. Requires: the lock is held.
@@ -91,6 +93,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
   mutable std::mutex mutex_;
   std::set<std::string> left_;                      // other tasks that have not yet ended their parts
   std::map<std::string, progress_reply> progress_;  // what they have told of them
+  std::vector<std::string> holding_;                // tasks that are to be told how the run ends
   const time_point born_;
   time_point last_word_;  // when it last said for whom it waits, at first when it was born
   bool asked_ = false;    // since then

@@ -96,11 +96,20 @@ PINION_DECL void session_run::cancel(const error& why) {
       });
 }
 
+PINION_DECL void session_run::settle() {
+  for (const auto& task : holding_)
+    insist([&] {
+      if (task == s_.name) return s_.here.settle(id_);
+      s_.peers.way_to(task)->notify(rpc::lane::control, settle_run::method, rpc::encode(settle_run{id_}));
+    });
+}
+
 PINION_DECL void session_run::ended_here(run_result part) {
   if (part.failure) fail(*part.failure);
   {
     std::lock_guard hold(mutex_);
     result_.fetches = std::move(part.fetches);
+    if (part.holds) insist([&] { holding_.push_back(s_.name); });
     static_cast<void>(outcome_of([&] { add(std::move(part.trace)); }));
     here_left_ = false;
   }
@@ -112,6 +121,7 @@ PINION_DECL void session_run::ended_at(const std::string& task, outcome<part_end
   if (part) static_cast<void>(outcome_of([&] { tell(std::move(part.value().notices)); }));
   {
     std::lock_guard hold(mutex_);
+    if (part && part.value().holds) insist([&] { holding_.push_back(task); });
     if (part) static_cast<void>(outcome_of([&] { add(std::move(part.value().trace)); }));
     left_.erase(task);
   }
@@ -131,7 +141,10 @@ PINION_DECL void session_run::finish_if_over() {
     result = std::move(result_);
   }
   result.failure = failure_;
-  if (failure_) result.fetches.clear();
+  if (failure_)
+    result.fetches.clear();
+  else
+    settle();
   for (const auto& d : deadlines_) s_.watched->remove(d);
   insist([&] { leave_(failure_); });
   const auto done = std::move(done_);
@@ -221,7 +234,7 @@ PINION_DECL std::string session_run::state_of(const std::string& task) const {
   const auto at = progress_.find(task);
   if (at == progress_.end()) return text;
   text +=
-      ": it answers, and " + rpc::seconds(std::chrono::milliseconds(at->second.ms)) + " after the beginning it was ";
+      ": it answers, and " + rpc::seconds(from_ms(at->second.ms).value_or(rpc::duration())) + " after the beginning it was ";
   if (at->second.nodes.empty()) return text + "still at work";
   return fmt::format("{}in {}", text, fmt::join(at->second.nodes, ", "));
 }

@@ -115,6 +115,7 @@ class task_server {
   opened take_credit(const delivery& d);
   opened cancel(const delivery& d);
   opened forget(const delivery& d);
+  opened hear_of_end(const delivery& d);
   opened cancel_session(const delivery& d);
   opened close(const delivery& d);
   opened forget_turns(const delivery& d);

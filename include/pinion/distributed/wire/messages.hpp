@@ -98,6 +98,13 @@ struct report_reply {
   PINION_MESSAGE(4, report)
 };
 
+// Tells an elastic task where another is reached, which has said so to the sender.
+struct introduce_task {
+  std::string task, address;
+  std::uint64_t incarnation = 0;
+  PINION_MESSAGE(5, task, address, incarnation)
+};
+
 // ---- from a master to a worker
 
 // The part of a step that a worker computes, kept under (session, step) until the session ends.
@@ -131,13 +138,19 @@ struct part_ended {
   std::vector<std::string> notices;  // shown to the users of the session
   step_trace trace = {};             // empty unless it was asked for
   shared_error failure = {};         // of a part that failed and has a trace; null: it ended well
-  PINION_MESSAGE(11, notices, trace, failure)
+  bool holds = false;                // does the worker wait for settle_run, or cancel_run?
+  PINION_MESSAGE(11, notices, trace, failure, holds)
 };
-// Cancels one run on a worker. It may arrive before the run.
+// Cancels one run on a worker. It may arrive before the run, and after its part has ended.
 struct cancel_run {
   run_id run;
   error why = error(errc::cancelled, "");
   PINION_MESSAGE(12, run, why)
+};
+// Tells a worker that a run has ended well: what its part has taken from queues is used up.
+struct settle_run {
+  run_id run;
+  PINION_MESSAGE(17, run)
 };
 // Asks a worker how far its part of a run is, which has not ended.
 struct progress_request {
@@ -313,12 +326,14 @@ using reset_request = about_containers<36>;
   X(libraries_reply)           \
   X(report_request)            \
   X(report_reply)              \
+  X(introduce_task)            \
   X(register_step)             \
   X(register_known)            \
   X(registered_known)          \
   X(run_step)                  \
   X(part_ended)                \
   X(cancel_run)                \
+  X(settle_run)                \
   X(progress_request)          \
   X(progress_reply)            \
   X(forget_session)            \

@@ -15,6 +15,7 @@ struct run_result {
   std::vector<any_tensor> fetches = {};
   step_trace trace = {};      // of what ran, also if the run failed; empty unless it was asked for
   shared_error failure = {};  // null: it ended well
+  bool holds = false;         // was something taken from queues that goes back if the run is given up later?
 };
 
 // Is there nothing to tell but the failure?

@@ -61,8 +61,12 @@ class worker {
   // Throws permission_denied unless the session is the party's.
   void expect_of(const party& by, const session_id& session) const;
 
-  // Cancels a run; ignored for a run of another party. A cancellation may arrive before its run.
+  // Cancels a run; ignored for a run of another party. A cancellation may arrive before its run, and after it has ended
+  // here: what it has taken from queues goes back then.
   void cancel(const run_id& run, const error& why, const party& by = {});
+  // Ends the wait of a run that has ended here with `holds`: all of its parts have ended well. Ignored for a run of
+  // another party.
+  void settle(const run_id& run, const party& by = {});
   // Returns the key of a value that a run waits for here, for messages; "" if none.
   std::string waits_for(const run_id& run) const;
   // Tells how far a run is here. Throws not_found if it is not under way, permission_denied for a run of another party.
@@ -142,16 +146,21 @@ class worker {
   template <class Alarm>
   void ring(std::uint64_t line, const Alarm& alarm);
   void finish(const std::shared_ptr<active_run>& a);
+  using run_map = std::map<run_id, std::shared_ptr<active_run>>;
   std::shared_ptr<active_run> find_run(const run_id& run) const;
+  // Keeps a run that ends well here, if it would give something back where it is given up. Returns whether it would.
+  bool keep_unsettled(const std::shared_ptr<active_run>& a);
+  void forget_unsettled(const run_id& run);
   template <class Which>
-  std::vector<std::shared_ptr<active_run>> runs_if(const Which& which) const {
+  std::vector<std::shared_ptr<active_run>> runs_if(const run_map& in, const Which& which) const {
     std::vector<std::shared_ptr<active_run>> all;
     std::lock_guard hold(mutex_);
-    for (const auto& [run, a] : active_)
+    for (const auto& [run, a] : in)
       if (which(*a)) all.push_back(a);
     return all;
   }
-  static constexpr std::size_t most_named = 3;  // nodes of a step in one message
+  static constexpr std::size_t most_unsettled = 1000;  // of one master
+  static constexpr std::size_t most_named = 3;         // nodes of a step in one message
   // Returns the names of some nodes of a step, the last ones, since earlier nodes have often ended.
   static std::string nodes_of(const kept_step& step);
   // Notes a failure of a part, unless this task's own master does.
@@ -171,7 +180,8 @@ class worker {
   mutable std::mutex mutex_;
   std::condition_variable idle_;
   bool stopped_ = false;
-  std::map<run_id, std::shared_ptr<active_run>> active_;
+  run_map active_;
+  run_map unsettled_;  // these have ended well here, and may be given up elsewhere
 };
 
 }}}  // namespace pinion::v0::distributed

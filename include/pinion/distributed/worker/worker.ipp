@@ -110,9 +110,14 @@ PINION_DECL void worker::cancel(const run_id& run, const error& why, const party
   if (!a && !steps_.knows(run.session)) return;
   const auto end_it = [this, a, run, why] {
     if (a) fail(a, why);
+    forget_unsettled(run);
     insist([&] { exchange_.forget(run); });
   };
   ring(run.session.number, end_it);
+}
+
+PINION_DECL void worker::settle(const run_id& run, const party& by) {
+  if (is_of(by, run.session)) forget_unsettled(run);
 }
 
 template <class Alarm>
@@ -137,10 +142,15 @@ PINION_DECL progress_reply worker::progress_of(const run_id& run, const party& b
 }
 
 PINION_DECL void worker::forget_owner(std::uint64_t channel, const error& why) {
-  insist([&] {
-    for (const auto& a : runs_if([&](const active_run& r) { return r.owner.channel == channel; }))
-      ring(a->state.line, [this, a, why] { fail(a, why); });
-  });
+  const auto theirs = [&](const active_run& r) { return r.owner.channel == channel; };
+  for (const auto* const runs : {&active_, &unsettled_})
+    insist([&] {
+      for (const auto& a : runs_if(*runs, theirs))
+        ring(a->state.line, [this, a, why] {
+          fail(a, why);
+          forget_unsettled(a->meet->run());
+        });
+    });
   insist([&] { builders_.drop(channel); });
   for (auto& [session, kept] : steps_.forget_all_of(channel)) let_go(session, std::move(kept));
 }
@@ -163,8 +173,10 @@ PINION_DECL std::string worker::stop(const error& why, time_point until) {
   std::unique_lock hold(mutex_);
   stopped_ = true;
   hold.unlock();
-  for (const auto& a : runs_if([](const active_run&) { return true; })) fail(a, why);
+  for (const auto* const runs : {&active_, &unsettled_})
+    for (const auto& a : runs_if(*runs, [](const active_run&) { return true; })) fail(a, why);
   hold.lock();
+  unsettled_.clear();
   if (idle_.wait_until(hold, until, [this] { return active_.empty(); })) return "";
   hold.unlock();
   return names_of_runs();
@@ -353,11 +365,31 @@ PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
     note(a->owner, *result.failure);
   } else {
     result.fetches = std::move(a->fetches);
+    static_cast<void>(outcome_of([&] { result.holds = keep_unsettled(a); }));
   }
   done(std::move(result));
   std::lock_guard hold(mutex_);
   active_.erase(a->meet->run());
   idle_.notify_all();
+}
+
+PINION_DECL bool worker::keep_unsettled(const std::shared_ptr<active_run>& a) {
+  run_map::node_type forgotten;  // without the lock
+  std::lock_guard hold(mutex_);
+  if (!a->state.cancellation.is_heard()) return false;
+  const auto of_the_same = [&](const auto& other) { return other.second->owner.channel == a->owner.channel; };
+  const auto first = std::find_if(unsettled_.begin(), unsettled_.end(), of_the_same);
+  if (first != unsettled_.end() &&
+      std::count_if(first, unsettled_.end(), of_the_same) >= static_cast<std::ptrdiff_t>(most_unsettled))
+    forgotten = unsettled_.extract(first);
+  unsettled_.emplace(a->meet->run(), a);
+  return true;
+}
+
+PINION_DECL void worker::forget_unsettled(const run_id& run) {
+  run_map::node_type forgotten;  // without the lock
+  std::lock_guard hold(mutex_);
+  forgotten = unsettled_.extract(run);
 }
 
 PINION_DECL step_report worker::parts() const {
@@ -370,7 +402,7 @@ PINION_DECL step_report worker::parts() const {
 PINION_DECL std::vector<run_report> worker::runs() const {
   std::vector<run_report> all;
   const time_point now = net_.now();
-  for (const auto& a : runs_if([](const active_run&) { return true; })) {
+  for (const auto& a : runs_if(active_, [](const active_run&) { return true; })) {
     run_report& r = all.emplace_back(run_report{.master = a->meet->run().session.master,
                                                 .step = a->meet->run().count,
                                                 .age = std::chrono::duration<double>(now - a->began).count(),
@@ -386,8 +418,9 @@ PINION_DECL std::vector<run_report> worker::runs() const {
 
 PINION_DECL std::shared_ptr<worker::active_run> worker::find_run(const run_id& run) const {
   std::lock_guard hold(mutex_);
-  const auto at = active_.find(run);
-  return at == active_.end() ? nullptr : at->second;
+  for (const auto* const runs : {&active_, &unsettled_})
+    if (const auto at = runs->find(run); at != runs->end()) return at->second;
+  return nullptr;
 }
 
 PINION_DECL std::string worker::nodes_of(const kept_step& step) {

@@ -27,8 +27,10 @@ PINION_DECL void step_state::fail(const error& why) {
     failed_.store(true, std::memory_order_release);
   }
   rendezvous->abort(why);
-  const bool nobody_waits = why.code() == errc::cancelled || why.code() == errc::deadline_exceeded;
-  cancellation.cancel(nobody_waits ? cancellation::reason::given_up : cancellation::reason::failed);
+  // No value of the step is to blame for these.
+  const bool given_up = why.code() == errc::cancelled || why.code() == errc::deadline_exceeded ||
+                        why.code() == errc::unavailable || why.code() == errc::aborted;
+  cancellation.cancel(given_up ? cancellation::reason::given_up : cancellation::reason::failed);
 }
 
 PINION_DECL shared_error step_state::failure() const {
