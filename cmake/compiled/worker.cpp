@@ -5,6 +5,7 @@
 #include <pinion/distributed/server/calls.ipp>
 #include <pinion/distributed/server/draining.ipp>
 #include <pinion/distributed/server/graph_requests.ipp>
+#include <pinion/distributed/server/introductions.ipp>
 #include <pinion/distributed/server/inventory.ipp>
 #include <pinion/distributed/server/kept_file.ipp>
 #include <pinion/distributed/server/kept_variables.ipp>

@@ -89,6 +89,25 @@ TEST_CASE("tasks that join are seen by sessions and by users' policies, and are 
   CHECK(soon([&] { return tasks_of(seen) == before; }));
 }
 
+TEST_CASE("C12: tasks that join are told of by those who know them, and find a ps that comes back elsewhere") {
+  small_cluster c;
+  const auto sparse = [&](int task) { return cluster_spec{{"ps", {c.ps_at}}, {"worker", {{task, "127.0.0.1:0"}}}}; };
+  const server third(sparse(3), {.job = "worker", .task = 3, .config = elastic});
+  const server fifth(sparse(5), {.job = "worker", .task = 5, .config = elastic});
+  const auto knows = [](const std::string& target) { return inspect(target).peers.size(); };
+  const std::string all[] = {c.local.target("ps", 0), c.local.target("worker", 0), third.target(), fifth.target()};
+  for (const std::string& target : all) CHECK(soon([&] { return knows(target) == 3; }));
+
+  c.local.server("ps", 0).stop();
+  const server back({{"ps", {"127.0.0.1:0"}}, {"worker", {c.worker_at}}}, {.job = "ps", .config = elastic});
+  counting program(3);
+  session s({.target = third.target(), .graph = &program.g, .startup_timeout = 20s});
+  s.run(program.count.initializer());
+  CHECK(float(s.run(program.add)) == 1);
+  for (const std::string& target : {back.target(), all[1], all[2], all[3]})
+    CHECK(soon([&] { return knows(target) == 3; }));
+}
+
 TEST_CASE("a task that nobody knows and that is not elastic is refused, and told how it joins") {
   small_cluster c;
   counting third(3);

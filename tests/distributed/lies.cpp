@@ -105,9 +105,10 @@ namespace {
 
 template <class M>
 constexpr bool is_notice =
-    std::is_same_v<M, cancel_run> || std::is_same_v<M, forget_session> || std::is_same_v<M, push_value> ||
-    std::is_same_v<M, announce_value> || std::is_same_v<M, return_credit> || std::is_same_v<M, close_session> ||
-    std::is_same_v<M, cancel_runs> || std::is_same_v<M, end_turns>;
+    std::is_same_v<M, cancel_run> || std::is_same_v<M, settle_run> || std::is_same_v<M, introduce_task> ||
+    std::is_same_v<M, forget_session> || std::is_same_v<M, push_value> || std::is_same_v<M, announce_value> ||
+    std::is_same_v<M, return_credit> || std::is_same_v<M, close_session> || std::is_same_v<M, cancel_runs> ||
+    std::is_same_v<M, end_turns>;
 template <class M>
 constexpr bool is_of_task = M::method >= register_step::method&& M::method < open_session::method;
 template <class M>
@@ -148,6 +149,14 @@ run_step truth(scene& s) {
 template <>
 cancel_run truth(scene& s) {
   return {{s.of_peer(), 1}, a_lie};
+}
+template <>
+introduce_task truth(scene&) {
+  return {other_worker, "127.0.0.1:1", 1};
+}
+template <>
+settle_run truth(scene& s) {
+  return {{s.of_peer(), 1}};
 }
 template <>
 progress_request truth(scene& s) {
@@ -430,6 +439,10 @@ void lie_about_runs_of_tasks(table& t) {
   t.about<cancel_run>("run.session", "an honest client's", ignored,
                       [](cancel_run& c, scene& s) { c.run.session = s.of_good(); });
   t.about<cancel_run>("run", "one that never begins", ignored, [](cancel_run& c, scene&) { c.run.count = none; });
+  t.by_no_task<settle_run>(ignored);
+  t.about<settle_run>("run.session", "an honest client's", ignored,
+                      [](settle_run& r, scene& s) { r.run.session = s.of_good(); });
+  t.about<settle_run>("run", "one that never begins", ignored, [](settle_run& r, scene&) { r.run.count = none; });
   t.by_no_task<progress_request>(foreign);
   t.about<progress_request>("run.session", "an honest client's", foreign,
                             [](progress_request& p, scene& s) { p.run.session = s.of_good(); });
@@ -439,10 +452,6 @@ void lie_about_runs_of_tasks(table& t) {
   t.about<forget_session>("session", "an honest client's", ignored,
                           [](forget_session& f, scene& s) { f.session = s.of_good(); });
   t.about<forget_session>("session", "one that is not there", ignored,
-  t.by_no_task<settle_run>(ignored);
-  t.about<settle_run>("run.session", "an honest client's", ignored,
-                      [](settle_run& r, scene& s) { r.run.session = s.of_good(); });
-  t.about<settle_run>("run", "one that never begins", ignored, [](settle_run& r, scene&) { r.run.count = none; });
                           [](forget_session& f, scene&) { f.session.number = none; });
   t.about<reset_containers>("containers", "none of that name", served, [](reset_containers&, scene&) {});
 }
@@ -644,6 +653,7 @@ void lie_about_the_rest(table& t) {
     while (!s.client.say(open_session::method, rpc::encode(o), true)) {
     }
   });
+  t.by_no_task<introduce_task>(ignored);
   lie_about_session<list_request>(t);
   t.about<list_request>("startup_ms", "all bits set", served, [](list_request& l, scene&) { l.startup_ms = huge; });
   lie_about_session<close_session>(t);
@@ -669,7 +679,8 @@ const std::vector<lie>& lies() {
     t.damaged<status_request>(), t.damaged<shutdown_request>(), t.damaged<libraries_request>();
     t.damaged<report_request>();
     t.damaged<register_step>(), t.damaged<run_step>(), t.damaged<cancel_run>(), t.damaged<forget_session>();
-    t.damaged<progress_request>(), t.damaged<register_known>(), t.damaged<extend_known>();
+    t.damaged<settle_run>(), t.damaged<introduce_task>(), t.damaged<progress_request>(), t.damaged<register_known>(),
+        t.damaged<extend_known>();
     t.damaged<reset_containers>(), t.damaged<push_value>(), t.damaged<announce_value>(), t.damaged<pull_value>();
     t.damaged<return_credit>(), t.damaged<open_session>(), t.damaged<extend_graph>(), t.damaged<prepare_step>();
     t.damaged<plan_step>(), t.damaged<run_prepared>(), t.damaged<list_request>(), t.damaged<close_session>();

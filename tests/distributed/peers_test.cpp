@@ -123,6 +123,49 @@ TEST_CASE("C12: a task of the spec is found at its address there while somebody 
   w.world.run_for(1s);
 }
 
+TEST_CASE("C12: where another task says that one is, it is looked for, and not believed to be") {
+  echo_world w;
+  distributed::peers all(*w.worker, {{"ps", {ps_at}}, {"worker", {"worker:1"}}},
+                         {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
+  const std::string third = "/job:worker/replica:0/task:3";
+  CHECK(all.look_for("/job:nobody/replica:0/task:0", {"far:1", 1}) == nullptr);
+  CHECK(all.look_for("no task", {"far:1", 1}) == nullptr);
+  CHECK(all.look_for(third, {"0.0.0.0:1", 1}) == nullptr);
+  CHECK(all.look_for(third, {"far:1", ~std::uint64_t{0}}) == nullptr);
+  const auto way = all.look_for(third, {"far:1", 1});
+  REQUIRE(way);
+  CHECK(way->address() == "far:1");
+  CHECK(all.look_for(third, {"far:2", 2}) == nullptr);  // one way at a time
+  CHECK(!all.knows(third));
+  CHECK(all.names().size() == 2);
+  all.was_looked_for(third);
+  CHECK(all.look_for(third, {"far:2", 2}) == way);
+  CHECK(all.learn(third, {"far:3", 3}, 1) == "");
+  CHECK(all.way_to(third) == way);
+  CHECK(all.address(third) == "far:3");
+  CHECK(all.look_for(third, {"far:4", 3}) == nullptr);  // it says itself where that life is
+  for (int i = 1000; i < 2000; ++i)
+    REQUIRE(all.look_for("/job:ps/replica:0/task:" + std::to_string(i), {"far:5", 1}) != nullptr);
+  CHECK(all.look_for("/job:ps/replica:0/task:9", {"far:5", 1}) == nullptr);
+  all.close(error(errc::cancelled, "the test is over"));
+  w.world.run_for(1s);
+}
+
+TEST_CASE("C12: a task of the spec is found there and where it is, whatever others say of it") {
+  echo_world w;
+  distributed::peers all(*w.worker, {{"ps", {"gone:1"}}},
+                         {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
+  const bool lies = GENERATE(true, false);
+  if (lies) CHECK(all.learn(ps_name, {ps_at, 1}, 1) == "");
+  const auto way = all.look_for(ps_name, {lies ? "liar:1" : ps_at, 2});
+  REQUIRE(way);
+  CHECK(all.look_for(ps_name, {lies ? "liar:2" : ps_at, 3}) == way);
+  CHECK(w.connect(*way, 10s) == "");
+  CHECK(way->address() == ps_at);
+  all.close(error(errc::cancelled, "the test is over"));
+  w.world.run_for(1s);
+}
+
 TEST_CASE("C12: of tasks that have joined and left few channels stay, and none that is closed too early") {
   echo_world w;
   distributed::peers all(*w.worker, {{"ps", {ps_at}}}, {.me = {"/job:worker/replica:0/task:0", 7}});

@@ -20,6 +20,7 @@
 #include <pinion/distributed/master/master.hpp>
 #include <pinion/distributed/server/burdens.hpp>
 #include <pinion/distributed/server/calls.hpp>
+#include <pinion/distributed/server/introductions.hpp>
 #include <pinion/distributed/server/kept_variables.hpp>
 #include <pinion/distributed/server/options.hpp>
 #include <pinion/distributed/server/reporter.hpp>
@@ -114,14 +115,15 @@ class task_server {
   opened hear_of_value(const delivery& d);
   opened take_credit(const delivery& d);
   opened cancel(const delivery& d);
-  opened forget(const delivery& d);
   opened hear_of_end(const delivery& d);
+  opened forget(const delivery& d);
   opened cancel_session(const delivery& d);
   opened close(const delivery& d);
+  opened hear_of_task(const delivery& d);
   opened forget_turns(const delivery& d);
 
   void came(const rpc::guest_ref& who) {
-    if (elastic_ && !who->name.empty() && !who->reached_at.empty()) learn_of(*who);
+    if (introductions_ && !who->name.empty() && !who->reached_at.empty()) learn_of(*who);
     exchange_.came(who);
   }
   void learn_of(const rpc::guest& who);
@@ -282,7 +284,7 @@ class task_server {
   peers peers_;
   exchange exchange_;
   worker worker_;
-  const bool elastic_;
+  std::optional<introductions> introductions_;  // of an elastic task
   const std::chrono::milliseconds grace_, stop_timeout_;
   burdens burdens_;
   builders builders_;   // joined before the members above go, which their work uses

@@ -50,12 +50,13 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
                                             door_options_of(options, me_, traffic_, worker_.failures(), slabs_),
                                             service())) {
   tell_of_certificate(me_);
+  if (options.config.elastic) introductions_.emplace(*net_, peers_, me_.name);
   local_masters::instance().add(address_, me_.shows, master_);
   door_->start();
   net_->spawn(sweep(this, sweeper_, swept_));
   start_libraries();
   kept_.settle();
-  if (elastic_) announce(*net_, peers_, me_.name);
+  if (introductions_) introductions_->announce();
 }
 
 PINION_DECL task_server::~task_server() {
@@ -268,6 +269,8 @@ PINION_DECL task_server::opened task_server::notice(const delivery& d) {
       {push_value::method, &task_server::take_value, true, true},
       {announce_value::method, &task_server::hear_of_value},
       {return_credit::method, &task_server::take_credit},
+      {settle_run::method, &task_server::hear_of_end},
+      {introduce_task::method, &task_server::hear_of_task},
       {cancel_run::method, &task_server::cancel},
       {forget_session::method, &task_server::forget},
       {cancel_runs::method, &task_server::cancel_session},
@@ -294,6 +297,17 @@ PINION_DECL task_server::opened task_server::cancel(const delivery& d) {
   return rpc::receive<cancel_run>(
       d.envelope, [this, from = d.guest](cancel_run&& c) { worker_.cancel(c.run, c.why, party_of(from)); });
 }
+PINION_DECL task_server::opened task_server::hear_of_end(const delivery& d) {
+  return rpc::receive<settle_run>(d.envelope,
+                                  [this, from = d.guest](settle_run&& s) { worker_.settle(s.run, party_of(from)); });
+}
+
+PINION_DECL task_server::opened task_server::hear_of_task(const delivery& d) {
+  return rpc::receive<introduce_task>(d.envelope, [this, from = d.guest](introduce_task&& of) {
+    if (introductions_ && peers_.knows(from->name)) introductions_->heard(of);
+  });
+}
+
 
 PINION_DECL task_server::opened task_server::forget(const delivery& d) {
   return rpc::receive<forget_session>(
@@ -316,7 +330,8 @@ PINION_DECL task_server::opened task_server::close(const delivery& d) {
 
 PINION_DECL void task_server::learn_of(const rpc::guest& who) {
   const std::string why = peers_.learn(who.name, {who.reached_at, who.incarnation}, who.channel);
-  if (!why.empty()) disbelieved_.add(who.address, why, why, net_->now());
+  if (!why.empty()) return disbelieved_.add(who.address, why, why, net_->now());
+  introductions_->came(who.name);
 }
 
 PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) {

@@ -54,9 +54,6 @@ rpc::acceptor_options door_options_of(const server_options& options, const rpc::
                                       std::shared_ptr<rpc::traffic> traffic, std::shared_ptr<recent_failures> failures,
                                       std::shared_ptr<rpc::slab_account> slabs);
 
-// Connects with the tasks that are there, or come within a minute, so that they learn where this one is.
-void announce(rpc::network& net, peers& others, const std::string& me);
-
 }}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY

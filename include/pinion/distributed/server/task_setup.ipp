@@ -154,9 +154,4 @@ PINION_DECL rpc::acceptor_options door_options_of(const server_options& options,
           }};
 }
 
-PINION_DECL void announce(rpc::network& net, peers& others, const std::string& me) {
-  for (const std::string& task : others.names())
-    if (task != me) others.way_to(task)->connect(net.now() + std::chrono::seconds(60), [](const outcome<>&) {});
-}
-
 }}}  // namespace pinion::v0::distributed

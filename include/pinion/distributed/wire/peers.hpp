@@ -27,6 +27,13 @@ struct claim {
   std::uint64_t incarnation = 0;
 };
 
+// A task that has said where it is.
+struct met_task {
+  std::string name;
+  claim where;
+  bool as_in_spec = false;  // is it where this task's spec has it?
+};
+
 // The channels from one task to the others, made when they are first needed and kept until close(). Owned by a server.
 // Thread-safe.
 class peers {
@@ -43,6 +50,14 @@ class peers {
   // cluster does not have, and for more than `most_joined` new ones. Returns a sentence that says why it is not
   // believed; "": it is.
   std::string learn(const std::string& task, const claim& what, std::uint64_t channel);
+  // The tasks that have said where they are, as they are believed.
+  std::vector<met_task> met() const;
+  // Returns the way to a task which is said to be there by another, and which does not say itself where that life of it
+  // is; null: there is nothing to be looked for. A task that is not known joins once it says so itself; ways to at most
+  // `most_looked_for` of them are there at a time.
+  std::shared_ptr<rpc::channel> look_for(const std::string& task, const claim& where);
+  // Forgets the way to a task that was looked for, unless it has joined.
+  void was_looked_for(const std::string& task);
   // Forgets what was said on a channel that is gone: another that says to be the task is believed then.
   void unlearn(const std::string& task, std::uint64_t channel);
   // Forgets a task that has joined and is gone; it says where it is when it comes again. Those of the spec are kept.
@@ -58,7 +73,8 @@ class peers {
 
  private:
   static constexpr std::size_t most_joined = 10'000;
-  static constexpr std::size_t most_forgotten = 64;  // channels to tasks that are forgotten
+  static constexpr std::size_t most_forgotten = 64;     // channels to tasks that are forgotten
+  static constexpr std::size_t most_looked_for = 1000;  // channels to tasks that have not joined
   // Where a task is looked for: at the second address if it is not found at the first.
   struct place {
     std::string address, other = {};
@@ -67,8 +83,12 @@ class peers {
   static bool is_before(const std::string& a, const std::string& b);
   // Requires, for these: the lock is held. Throws not_found.
   const place& find(std::string_view task) const;
-  // Adds a task that is not known, if it may join.
-  bool join(const std::string& task);
+  std::shared_ptr<rpc::channel> make_way(const std::string& task, const place& at);
+  // The claim of the latest life; null: there is none.
+  static const claim* latest(const std::map<std::uint64_t, claim>& of_one);
+  // May a task join that is not known?
+  bool may_join(const std::string& task) const;
+  void join(const std::string& task);
   // Has the task looked for where its latest life says, and where it is in the spec; there first, if nobody says more.
   void move(const std::string& task);
   void close_forgotten();
@@ -81,8 +101,9 @@ class peers {
   std::set<std::string, std::less<>> joined_;                     // those of the names that are not in the spec
   std::map<std::string, std::map<std::uint64_t, claim>> claims_;  // by the task, and the channel that each came by
   std::map<std::string, std::shared_ptr<rpc::channel>, std::less<>> ways_;
-  std::deque<std::string> forgotten_;  // those to which there was a way, the last one at the end
-  std::uint64_t made_ = 0;             // ways so far
+  std::set<std::string, std::less<>> looked_for_;  // those to which there is a way, and which have not joined
+  std::deque<std::string> forgotten_;              // those to which there was a way, the last one at the end
+  std::uint64_t made_ = 0;                         // ways so far
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -60,12 +60,15 @@ PINION_DECL std::string peers::address(std::string_view task) const {
 PINION_DECL std::shared_ptr<rpc::channel> peers::way_to(std::string_view task) {
   std::lock_guard hold(mutex_);
   if (const auto known = ways_.find(task); known != ways_.end()) return known->second;  // of one that is forgotten, too
-  const place& at = find(task);
+  return make_way(std::string(task), find(task));
+}
+
+PINION_DECL std::shared_ptr<rpc::channel> peers::make_way(const std::string& task, const place& at) {
   rpc::channel_options options = options_;
   options.generations = ++made_ << 32;
-  auto way = std::make_shared<rpc::channel>(net_, at.address, std::string(task), std::move(options));
+  auto way = std::make_shared<rpc::channel>(net_, at.address, task, std::move(options));
   way->moved_to(at.address, at.other);
-  return ways_[std::string(task)] = std::move(way);
+  return ways_[task] = std::move(way);
 }
 
 PINION_DECL bool peers::is_before(const std::string& a, const std::string& b) {
@@ -79,7 +82,10 @@ PINION_DECL std::string peers::learn(const std::string& task, const claim& what,
     return disbelief + "it says, too, that it begins more than a day from now, by the clock of this host";
   if (!host_port(what.address).leads_somewhere()) return disbelief + "no other task finds it there";
   std::lock_guard hold(mutex_);
-  if (places_.find(task) == places_.end() && !join(task)) return "";
+  if (places_.find(task) == places_.end()) {
+    if (!may_join(task)) return "";
+    join(task);
+  }
   auto& all = claims_[task];
   all[channel] = what;
   move(task);
@@ -89,26 +95,69 @@ PINION_DECL std::string peers::learn(const std::string& task, const claim& what,
   return "";
 }
 
-PINION_DECL bool peers::join(const std::string& task) {
+PINION_DECL bool peers::may_join(const std::string& task) const {
   const auto read = outcome_of([&] { return parse_device(task); });  // a peer may call itself anything
   const device_spec who = read ? read.value() : device_spec();
   if (who.task() < 0 || task != task_name(who.job(), who.task())) return false;
   const auto is_of_its_job = [&](const std::string& other) { return parse_device(other).job() == who.job(); };
-  if (joined_.size() >= most_joined || std::none_of(names_.begin(), names_.end(), is_of_its_job)) return false;
+  return joined_.size() < most_joined && std::any_of(names_.begin(), names_.end(), is_of_its_job);
+}
+
+PINION_DECL void peers::join(const std::string& task) {
   names_.insert(std::upper_bound(names_.begin(), names_.end(), task, is_before), task);
   joined_.insert(task);
   places_.emplace(task, place{});
+  looked_for_.erase(task);
   std::erase(forgotten_, task);
-  return true;
+}
+
+PINION_DECL std::vector<met_task> peers::met() const {
+  std::vector<met_task> all;
+  std::lock_guard hold(mutex_);
+  for (const auto& [task, said] : claims_)
+    if (const claim* const best = latest(said)) all.push_back({task, *best, best->address == find(task).spec});
+  return all;
+}
+
+PINION_DECL const claim* peers::latest(const std::map<std::uint64_t, claim>& of_one) {
+  const auto at = std::max_element(of_one.begin(), of_one.end(), [](const auto& a, const auto& b) {
+    return a.second.incarnation < b.second.incarnation;
+  });
+  return at == of_one.end() ? nullptr : &at->second;
+}
+
+PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& task, const claim& where) {
+  if (rpc::is_of_the_future(where.incarnation) || !host_port(where.address).leads_somewhere()) return nullptr;
+  std::lock_guard hold(mutex_);
+  const auto said = claims_.find(task);
+  const claim* const best = said == claims_.end() ? nullptr : latest(said->second);
+  if (best && best->incarnation >= where.incarnation) return nullptr;
+  const auto known = places_.find(task);
+  if (known == places_.end() &&
+      (looked_for_.size() >= most_looked_for || !may_join(task) || !looked_for_.insert(task).second))
+    return nullptr;
+  place heard;  // of a task that has not joined
+  place& at = known == places_.end() ? heard : known->second;
+  at.address = where.address;
+  at.other = best ? best->address : at.spec;
+  const auto way = ways_.find(task);
+  if (way == ways_.end()) return make_way(task, at);
+  way->second->moved_to(at.address, at.other);
+  return way->second;
+}
+
+PINION_DECL void peers::was_looked_for(const std::string& task) {
+  std::lock_guard hold(mutex_);
+  if (looked_for_.erase(task) == 0 || places_.find(task) != places_.end()) return;
+  std::erase(forgotten_, task);
+  forgotten_.push_back(task);
+  close_forgotten();
 }
 
 PINION_DECL void peers::move(const std::string& task) {
   place& at = places_.at(task);
-  const auto& all = claims_[task];
-  const auto latest = std::max_element(
-      all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second.incarnation < b.second.incarnation; });
-  if (latest != all.end())
-    at.address = latest->second.address, at.other = at.spec;
+  if (const claim* const best = latest(claims_[task]))
+    at.address = best->address, at.other = at.spec;
   else if (!at.spec.empty() && at.address != at.spec)
     at.other = std::exchange(at.address, at.spec);
   if (const auto way = ways_.find(task); way != ways_.end()) way->second->moved_to(at.address, at.other);
