@@ -36,9 +36,8 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       peers_(*net_, cluster, way_options_of(options, me_, traffic_, address_, slabs_)),
       exchange_(*net_, me_.name, peers_, task_.pool, exchange_options_of(options.config)),
       worker_(*net_, me_.name, me_.incarnation, task_, exchange_, builders_, alarms_, options.config.limits),
-      elastic_(options.config.elastic),
-      grace_(options.config.grace),
-      stop_timeout_(options.config.stop_timeout),
+      grace_(bounded(options.config.grace)),
+      stop_timeout_(bounded(options.config.stop_timeout)),
       burdens_(me_.name, limits_),
       builders_(threads_.builders, threads_.builders),
       alarms_(threads_.alarms),
@@ -50,8 +49,8 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
                                             door_options_of(options, me_, traffic_, worker_.failures(), slabs_),
                                             service())) {
   tell_of_certificate(me_);
-  if (options.config.elastic) introductions_.emplace(*net_, peers_, me_.name);
   local_masters::instance().add(address_, me_.shows, master_);
+  if (options.config.elastic) introductions_.emplace(*net_, peers_, me_.name);
   door_->start();
   net_->spawn(sweep(this, sweeper_, swept_));
   start_libraries();
@@ -84,7 +83,7 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
   std::lock_guard one_at_a_time(stopping_);
   if (std::exchange(stopped_, true)) return all_ended_;
   const error why = rpc::farewell(me_.name, as);
-  const time_point began = std::chrono::steady_clock::now(), until = began + bounded(stop_timeout_);
+  const time_point began = std::chrono::steady_clock::now(), until = began + stop_timeout_;
   local_masters::instance().remove(address_);
   const bool unused = master_->stop(why, until);
   std::string still_runs = worker_.stop(why, until);
@@ -172,7 +171,7 @@ PINION_DECL task_server::opened task_server::tell_status(const delivery& d) {
 PINION_DECL task_server::opened task_server::shut_down(const delivery& d) {
   return on<shutdown_request>(d, [this](auto&&) {
     net_->post([this] { stop_beside(); });
-    return shutdown_reply{to_ms(bounded(grace_) + bounded(stop_timeout_))};
+    return shutdown_reply{to_ms(grace_ + stop_timeout_)};
   });
 }
 
@@ -269,9 +268,9 @@ PINION_DECL task_server::opened task_server::notice(const delivery& d) {
       {push_value::method, &task_server::take_value, true, true},
       {announce_value::method, &task_server::hear_of_value},
       {return_credit::method, &task_server::take_credit},
+      {cancel_run::method, &task_server::cancel},
       {settle_run::method, &task_server::hear_of_end},
       {introduce_task::method, &task_server::hear_of_task},
-      {cancel_run::method, &task_server::cancel},
       {forget_session::method, &task_server::forget},
       {cancel_runs::method, &task_server::cancel_session},
       {close_session::method, &task_server::close},
@@ -297,6 +296,7 @@ PINION_DECL task_server::opened task_server::cancel(const delivery& d) {
   return rpc::receive<cancel_run>(
       d.envelope, [this, from = d.guest](cancel_run&& c) { worker_.cancel(c.run, c.why, party_of(from)); });
 }
+
 PINION_DECL task_server::opened task_server::hear_of_end(const delivery& d) {
   return rpc::receive<settle_run>(d.envelope,
                                   [this, from = d.guest](settle_run&& s) { worker_.settle(s.run, party_of(from)); });
@@ -307,7 +307,6 @@ PINION_DECL task_server::opened task_server::hear_of_task(const delivery& d) {
     if (introductions_ && peers_.knows(from->name)) introductions_->heard(of);
   });
 }
-
 
 PINION_DECL task_server::opened task_server::forget(const delivery& d) {
   return rpc::receive<forget_session>(

@@ -123,7 +123,7 @@ class way_of_inquiry {
 class question {
  public:
   question(const std::vector<asked>& tasks, const rpc::credentials& shows, std::chrono::milliseconds patience)
-      : tasks_(tasks), shows_(shows), patience_(patience) {}
+      : tasks_(tasks), shows_(shows), patience_(bounded(patience)) {}
 
   std::vector<outcome<task_report>> answers() {
     std::vector<outcome<task_report>> all(tasks_.size(), late("was not asked within "));
@@ -166,7 +166,7 @@ class question {
   const rpc::credentials& shows_;
   const std::chrono::milliseconds patience_;
   const std::shared_ptr<rpc::network> net_ = rpc::tcp_network_of_this_process();
-  const time_point until_ = net_->now() + bounded(patience_);
+  const time_point until_ = net_->now() + patience_;
   const std::shared_ptr<inquiry> answers_ = std::make_shared<inquiry>();
   std::map<std::size_t, std::unique_ptr<way_of_inquiry>> ways_;  // to those that have not answered
   std::uint64_t memory_left_ = memory_of_reports;
