@@ -296,7 +296,7 @@ TEST_CASE("L1: a message that takes more memory than a session may is refused by
   const auto before = pool.held();
   const auto e = caught([&] { client.client.ask(distributed::extend_graph{client.session, delta}); });
   CHECK(refused_by(e, "session_bytes)"));
-  CHECK(pool.held() == before);
+  CHECK(pool.held() <= before);  // servers of other tests may give something back meanwhile
   CHECK(caught([&] {
           client.client.ask(distributed::extend_graph{client.session + 1, delta});
         }).code() == errc::aborted);
