@@ -423,7 +423,8 @@ class callable<feed_list<X...>, fetch_list<F...>> {
     call_(fed, results);
     return take_tuple<std::tuple<tensor<F>...>>(results);
   }
-  template <class... V>
+  // Its first argument tells, in compilers' messages, what is taken.
+  template <class Takes = feed_list<X...>, class... V>
   requires(!callable_with<V...>()) PINION_REFUSED(
       "a callable takes one value for each of its feeds, of its dtype: a pn::tensor, vector, span or nested braces")
   operator()(const V&...) const PINION_REFUSAL;

@@ -1,4 +1,6 @@
 // expect within 5 of 15: a callable takes one value for each of its feeds, of its dtype
+// expect: feed_list<float>
+// expect: tensor<double>
 // A callable made for float is called with double.
 #include <pinion/session.hpp>
 
