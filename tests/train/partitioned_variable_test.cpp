@@ -174,6 +174,24 @@ TEST_CASE("parts are saved in any order, all or none, and a part by another name
   CHECK(pn::files::safetensors_reader(other + ".safetensors").find("tail")->extent == pn::shape{2, 3});
 }
 
+TEST_CASE("a partitioned variable is saved and restored whole under another name, in any number of parts") {
+  temporary_folder dir;
+  model m(3, by_momentum), cut_otherwise(2, by_momentum);
+  pn::session sess({.graph = &m.g}), other({.graph = &cut_otherwise.g});
+  sess.run(m.init);
+  m.step(sess, 2);
+  const auto prefix = [&] {
+    const auto use = m.g.as_default();
+    return tr::saver{{.names = {{"old/table", m.cut}}}}.save(sess, dir.path("renamed"));
+  }();
+  CHECK(pn::tensor<float>(pn::files::safetensors_reader(prefix + ".safetensors").read("old/table")) == m.value(sess));
+  {
+    const auto use = cut_otherwise.g.as_default();
+    tr::saver{{.names = {{"old/table", cut_otherwise.cut}}}}.restore(other, prefix);
+  }
+  CHECK(cut_otherwise.value(other) == m.value(sess));
+}
+
 TEST_CASE("one part is restored from the whole") {
   temporary_folder dir;
   model m(3, by_momentum);

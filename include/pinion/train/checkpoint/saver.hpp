@@ -28,6 +28,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,7 @@
 #include <pinion/base/countdown.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/process.hpp>
+#include <pinion/nn/partitioned_variable.hpp>
 #include <pinion/op/variable/slices.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/checkpoint/checkpoint_state.hpp>
@@ -45,13 +47,30 @@ class checkpoint_reader;
 struct checkpoint_contents;
 struct saved_tensor;
 
+// A variable that is saved under a name of its own choice, or all parts of a partitioned one, which are one tensor
+// there. A value; it is made of either without a word.
+class saved_as {
+ public:
+  template <class V>
+  requires std::is_convertible_v<const V&, operation> saved_as(const V& variable) : variables_{variable} {}
+  template <class T>
+  saved_as(const partitioned_variable<T>& all) : variables_(all.parts().begin(), all.parts().end()), in_parts_(true) {}
+
+  const std::vector<operation>& variables() const { return variables_; }
+  bool in_parts() const { return in_parts_; }
+
+ private:
+  std::vector<operation> variables_;
+  bool in_parts_ = false;
+};
+
 // The options of a saver.
 struct saver_options {
   // The variables to save. If there are none here and none in `names`, the saver takes all global variables that the
   // default graph of its construction has when it saves. A partitioned variable is given by its parts, all of them.
   std::vector<operation> variables = {};
   // Variables to save under other names than their own, besides those above.
-  std::map<std::string, operation> names = {};
+  std::map<std::string, saved_as> names = {};
   // The saver keeps this many checkpoints and removes older ones; 0: it removes none.
   int max_to_keep = 5;
   // One checkpoint is kept for good each time this many hours have passed.
