@@ -27,6 +27,8 @@ struct model : own_graph {
   pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   pn::operation up = pn::group(pn::operation(pn::assign_add(step, 1)), pn::operation(pn::assign_add(w, 1.0f)));
 
+  bool partial = false;
+
   // Trains so many steps, of which each is saved, and returns the first line of its log. `each` comes after each step.
   std::string train(const std::string& dir, int steps, const std::function<void(pn::session&)>& each = {},
                     std::shared_ptr<tr::saver> saver = nullptr) {
@@ -38,7 +40,7 @@ struct model : own_graph {
     };
     std::vector<std::string> said;
     tr::monitored_training_session sess{{.checkpoint_dir = dir,
-                                         .scaffold = {.saver = saver},
+                                         .scaffold = {.saver = saver, .restoring = {.partial = partial}},
                                          .hooks = {visit{each}},
                                          .save_checkpoint_steps = 1,
                                          .save_summaries_steps = 0,
@@ -97,6 +99,34 @@ TEST_CASE("a training that has a new variable does not begin anew over the check
   CHECK(refusal([&] { m.train(dir.path(), 1); }, pn::errc::not_found, dir.path("model-2"), "does not have 'more'") ==
         "");
   CHECK(checkpoints(dir) == names{"model-0", "model-1", "model-2"});
+}
+
+TEST_CASE("a training that asks for it goes on from a checkpoint that lacks a new variable") {
+  temporary_folder dir;
+  model().train(dir.path(), 2);
+  model m;
+  m.partial = true;
+  const auto more = pn::variable(7.0f, {.name = "more"});
+  float was = 0, w = 0;
+  const auto look = [&](pn::session& s) {
+    was = s.run(more);
+    w = s.run(m.w);
+  };
+  CHECK(m.train(dir.path(), 1, look) == "restored checkpoint " + dir.path("model-2") +
+                                            ": training goes on at step 2; it does not have 'more': initialised");
+  CHECK(was == 7);
+  CHECK(w == 4);
+  m.partial = false;
+  CHECK(m.train(dir.path(), 0) == "restored checkpoint " + dir.path("model-3") + ": training goes on at step 3");
+  // A checkpoint without the step is another saver's, and not where a training goes on.
+  {
+    pn::session sess;
+    tr::saver{{.variables = {m.w}}}.save((sess.run(m.w.initializer()), sess), dir.path("weights"));
+  }
+  m.partial = true;
+  CHECK(m.train(dir.path(), 0) == "restored checkpoint " + dir.path("model-3") + ": training goes on at step 3; " +
+                                      "checkpoint " + dir.path("weights") +
+                                      " is passed over, since it does not have 'global_step', 'more'");
 }
 
 TEST_CASE("a saver of two folders removes in each what it has made there beyond what it keeps") {

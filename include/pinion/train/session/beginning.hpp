@@ -55,16 +55,18 @@ class beginning {
   };
   void expect_no_other_chief(session& s);
   found look(session& s) const;
-  // The newest listed checkpoint that has all variables; else the newest, which cannot be restored; "" where there is
-  // none. And what is to be said of others.
+  // The newest listed checkpoint that has all variables, or as many as it must have; else the newest, which cannot be
+  // restored; "" where there is none. And what is to be said of it and of others.
   struct choice {
-    std::string checkpoint, remark;
+    std::string checkpoint = {}, remark = {};
+    bool lacks = false;  // are there variables that it does not have?
   };
   choice choose() const;
   std::string missing_in(const std::string& checkpoint, const std::string& before) const;
   bool are_kept(const found& here, const std::string& checkpoint, bool recovers) const;
   std::string keep(const found& here, const std::string& checkpoint, bool recovers) const;
-  std::string restore_or_initialise(session& s, const std::string& checkpoint, bool recovers) const;
+  void initialise(session& s) const;
+  std::string restore_or_initialise(session& s, const choice& from, bool recovers) const;
   std::string what_is_lost(const found& here, std::optional<std::int64_t> before, std::optional<std::int64_t> now,
                            bool recovers) const;
   std::optional<std::int64_t> step_of(const std::string& checkpoint) const;

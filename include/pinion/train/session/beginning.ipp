@@ -78,8 +78,9 @@ inline beginning::found beginning::look(session& s) const {
 }
 
 inline std::optional<std::int64_t> beginning::step_of(const std::string& checkpoint) const {
-  const checkpoint_reader reader(checkpoint);
   const graph_view g(*o_.config.graph);
+  if (g.collection("global_step").empty()) return std::nullopt;
+  const checkpoint_reader reader(checkpoint);
   const std::string& name = g[g.collection("global_step")[0]].name;
   if (!reader.find(name)) return std::nullopt;
   const any_tensor step = reader.read(name);
@@ -93,16 +94,21 @@ inline bool beginning::are_kept(const found& here, const std::string& checkpoint
   return saved && *here.step >= *saved;
 }
 
-inline std::string beginning::restore_or_initialise(session& s, const std::string& checkpoint, bool recovers) const {
-  if (!checkpoint.empty()) {
-    o_.scaffold.saver->restore(s, checkpoint);
+inline void beginning::initialise(session& s) const {
+  s.run(run_request{.feeds = o_.scaffold.init_feeds, .targets = {o_.scaffold.init_op}});
+  if (o_.scaffold.init_fn) o_.scaffold.init_fn(s);
+}
+
+inline std::string beginning::restore_or_initialise(session& s, const choice& from, bool recovers) const {
+  if (const std::string& checkpoint = from.checkpoint; !checkpoint.empty()) {
+    if (from.lacks) initialise(s);
+    o_.scaffold.saver->restore(s, checkpoint, o_.scaffold.restoring);
     detail::take_over_checkpoints(o_);
     const std::string at = detail::at_step(step_in(s));
     return recovers ? fmt::format("recovered{}, from checkpoint {}", at, checkpoint)
                     : fmt::format("restored checkpoint {}: training goes on{}", checkpoint, at);
   }
-  s.run(run_request{.feeds = o_.scaffold.init_feeds, .targets = {o_.scaffold.init_op}});
-  if (o_.scaffold.init_fn) o_.scaffold.init_fn(s);
+  initialise(s);
   const std::string at = detail::at_step(step_in(s));
   return recovers ? fmt::format("recovered{}: there is no checkpoint, so the variables are initialised anew", at)
                   : fmt::format("initialised the variables: training begins{}", at);
@@ -126,17 +132,17 @@ inline void beginning::expect_no_other_chief(session& s) {
 PINION_DECL std::string beginning::run(session& s, bool recovers, std::optional<std::int64_t> seen) {
   if (sign_ && o_.heartbeat.count() > 0) expect_no_other_chief(s);
   o_.scaffold.saver->settle();  // a checkpoint that is still being written may be the last one
-  const auto [checkpoint, remark] = choose();
+  const choice from = choose();
   const found here = look(s);
-  const bool keeps = are_kept(here, checkpoint, recovers);
+  const bool keeps = are_kept(here, from.checkpoint, recovers);
   if (sign_ && !keeps) sign_->put(s, {.beat = chief_note::writes, .name = name_});
-  std::string line = keeps ? keep(here, checkpoint, recovers) : restore_or_initialise(s, checkpoint, recovers);
+  std::string line = keeps ? keep(here, from.checkpoint, recovers) : restore_or_initialise(s, from, recovers);
   s.run(o_.scaffold.ready_for_local_init_op);
   s.run(o_.scaffold.local_init_op);
   s.run(o_.scaffold.ready_op);
   const auto now = step_in(s);
   if (sign_) beat(s);  // from here on other workers make steps
-  return line + what_is_lost(here, recovers ? std::max(here.step, seen) : here.step, now, recovers) + remark;
+  return line + what_is_lost(here, recovers ? std::max(here.step, seen) : here.step, now, recovers) + from.remark;
 }
 
 // Returns the names of what a checkpoint lacks. Throws data_loss for one that is damaged, and says how to go on without
@@ -164,10 +170,14 @@ inline beginning::choice beginning::choose() const {
       made.checkpoint = checkpoint;
       return made;
     }
+    if (o_.scaffold.restoring.partial && step_of(checkpoint)) {
+      made = {checkpoint, made.remark + fmt::format("; it does not have {}: initialised", missing), true};
+      return made;
+    }
     made.remark += fmt::format("; checkpoint {} is passed over, since it does not have {}", checkpoint, missing);
   }
   // Where all of them lack something, the training has changed: it does not begin anew over their files.
-  if (!listed.empty()) return {listed.front(), ""};
+  if (!listed.empty()) return {.checkpoint = listed.front()};
   if (const auto gone = read_checkpoint_state(o_.checkpoint_dir).all; !gone.empty())
     made.remark =
         fmt::format("; the list of checkpoints in {} names '{}'{}, of which there is no file", o_.checkpoint_dir,

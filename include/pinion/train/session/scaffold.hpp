@@ -26,7 +26,8 @@ struct scaffold {
   operation init_op = {};
   // Fed to init_op.
   std::vector<feed> init_feeds = {};
-  // Called with the session after init_op: where the variables are initialised, not where a checkpoint is restored.
+  // Called with the session after init_op: where the variables are initialised, not where a whole checkpoint is
+  // restored.
   std::function<void(session&)> init_fn = {};
   // Succeeds once the local variables may be initialised: while it fails with failed_precondition, a worker waits.
   // Empty: reads all global variables.
@@ -37,6 +38,9 @@ struct scaffold {
   operation ready_op = {};
   // Saves and restores; empty: a saver of all global variables.
   std::shared_ptr<pinion::train::saver> saver = {};
+  // How a checkpoint is restored. With {.partial = true} one that has the global step is restored whatever else it
+  // lacks, as where a model has got a layer more; the variables that it lacks have the values of init_op and init_fn.
+  restore_options restoring = {};
   // Fetched by the summary hook; empty: all summaries of the graph.
   expr<std::string> summary_op = {};
 
