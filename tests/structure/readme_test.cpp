@@ -1,8 +1,11 @@
 // What the README quotes is what there is: each block under `<!-- FILE -->` equals that file.
 #include <catch2/catch.hpp>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +34,14 @@ std::vector<quotation> quotations(const std::string& readme) {
   return result;
 }
 
+// The names behind pn:: in a text, up to the next "::".
+std::set<std::string> names_in(const std::string& text) {
+  std::set<std::string> all;
+  const std::regex form("\\bpn::([a-z_0-9]+)");
+  for (std::sregex_iterator at(text.begin(), text.end(), form), end; at != end; ++at) all.insert((*at)[1]);
+  return all;
+}
+
 // A program without the comment it begins with.
 std::string body(const std::string& source) {
   std::size_t at = 0;
@@ -57,4 +68,18 @@ TEST_CASE("the README shows the first program and what it prints") {
   const std::size_t printed = readme.find("<!-- examples/expected/01_hello.txt -->");
   CHECK(program < printed);
   CHECK(printed != std::string::npos);
+}
+
+TEST_CASE("each public name that README or an example uses is one that its umbrella header is known to bring") {
+  std::string lists, used = text_of("README.md");
+  for (const char* header : {"graph", "session", "distributed", "train"})
+    lists += text_of("tests/structure/names_of_" + std::string(header) + ".cpp");
+  for (const auto& program : std::filesystem::directory_iterator(PINION_TEST_SOURCE_DIR "/examples"))
+    if (program.path().extension() == ".cpp") used += text_of("examples/" + program.path().filename().string());
+  // Namespaces, and what has a header of its own.
+  const std::set<std::string> others{"train", "nn", "sim", "attr", "op", "partial_run", "set_log"};
+  std::string unknown;
+  for (const std::string& name : names_in(used))
+    if (!others.contains(name) && lists.find("using pinion::" + name + ";") == lists.npos) unknown += name + "\n";
+  CHECK(unknown == "");
 }
