@@ -69,8 +69,8 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     enter(puts_, a);
   }
   // Takes n elements; with `up_to`, a closed queue yields those that are left. `done` gets out_of_range where the queue
-  // is closed and holds too few. They go back where the step is given up before all of its parts have ended; not where it
-  // fails otherwise, since elements that make a step fail would come again and again.
+  // is closed and holds too few. They go back where the step is given up before all of its parts have ended; not where
+  // it fails otherwise, since elements that make a step fail would come again and again.
   void take(std::size_t n, bool up_to, cancellation* stop, taken done) {
     if (n == 0) return done(std::vector<queue_element>());
     auto a = std::make_shared<attempt>(attempt::what::take, stop);

@@ -233,8 +233,8 @@ PINION_DECL std::string session_run::state_of(const std::string& task) const {
   std::string text = task + " has not ended its part (" + to_string(s_.peers.way_to(task)->view()) + ")";
   const auto at = progress_.find(task);
   if (at == progress_.end()) return text;
-  text +=
-      ": it answers, and " + rpc::seconds(from_ms(at->second.ms).value_or(rpc::duration())) + " after the beginning it was ";
+  text += ": it answers, and " + rpc::seconds(from_ms(at->second.ms).value_or(rpc::duration())) +
+          " after the beginning it was ";
   if (at->second.nodes.empty()) return text + "still at work";
   return fmt::format("{}in {}", text, fmt::join(at->second.nodes, ", "));
 }
