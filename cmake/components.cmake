@@ -4,8 +4,10 @@
 include_guard()
 
 find_package(Threads REQUIRED)
-find_package(fmt QUIET)
-if(NOT fmt_FOUND)
+if(NOT TARGET fmt::fmt)  # that of the project around this one
+  find_package(fmt QUIET)
+endif()
+if(NOT TARGET fmt::fmt)
   message(FATAL_ERROR "pinion needs the library fmt (Debian, Ubuntu: apt-get install libfmt-dev)")
 endif()
 
