@@ -200,6 +200,28 @@ TEST_CASE("C1: a peer that is not the expected task is refused with both names")
   CHECK(m.at_server == m.at_client);
 }
 
+// A server that answers whomever is called, and says honestly who it is.
+awaitable<void> answer_for_all(std::shared_ptr<listener> door) {
+  const auto stream = co_await door->accept();
+  co_await open_as_server(*stream, spoken_versions, ps_name);
+  std::string rest(300, ' ');
+  co_await stream->read_some(std::as_writable_bytes(std::span(rest)));
+  const welcome w{ps_name, 5, false, nonce()};
+  const auto first = frame({.kind = frame_kind::hello}, encode(w).control),
+             second = frame({.kind = frame_kind::hello}, encode(std::string()).control);
+  co_await write_text(*stream, first + second);
+  co_await read_all(*stream, rest);
+}
+
+TEST_CASE("C1: a server that answers in the place of another is refused by the client, too") {
+  meeting m;
+  const auto greeting = start(*m.a, greet_one(*m.a, said("/job:ps/replica:0/task:1"), worker(), m.host));
+  start(*m.b, answer_for_all(m.door));
+  m.world.run_for(1s);
+  CHECK_THAT(greeting->text(),
+             Catch::StartsWith("failed_precondition: at the address of /job:ps/replica:0/task:1 is " + ps_name));
+}
+
 TEST_CASE("C4: a client without a heartbeat, or with one of more than a minute, is told and refused") {
   meeting m;
   hello mine = said();

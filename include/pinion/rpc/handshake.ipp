@@ -60,6 +60,14 @@ inline awaitable<std::string> exchange_proofs(byte_stream& stream, std::string m
   throw error(why);
 }
 
+// Throws failed_precondition unless the task that is there is the one that was to be there; "": any was.
+inline void expect_task(const std::string& wanted, const std::string& found) {
+  if (wanted.empty() || wanted == found) return;
+  throw error(errc::failed_precondition,
+              "at the address of " + wanted + " is " + found +
+                  ", as that calls itself: the cluster specs of the two differ, or one has the address of another");
+}
+
 }}}}  // namespace pinion::v0::rpc::detail
 
 namespace pinion { inline namespace v0 { namespace rpc {
@@ -73,6 +81,7 @@ PINION_DECL awaitable<welcome> greet(byte_stream& stream, hello mine, identity m
   const std::string answer = co_await detail::hear(stream);
   const auto theirs = decode<welcome>(answer);
   stream.expect_peer(theirs.name);
+  detail::expect_task(mine.to, theirs.name);  // its certificate may be good for its own name alone
   detail::check_nonce(theirs.nonce, theirs.name);
   const shared_key& key = me.shows.key;
   if (!theirs.keyed && !key.empty()) throw wrong_key(theirs.name + " at " + address, false, true);
@@ -88,10 +97,7 @@ PINION_DECL awaitable<welcome> greet(byte_stream& stream, hello mine, identity m
 namespace pinion { inline namespace v0 { namespace rpc { namespace detail {
 
 inline void check_hello(const hello& h, const identity& me) {
-  if (!h.to.empty() && h.to != me.name)
-    throw error(errc::failed_precondition,
-                "at the address of " + h.to + " is " + me.name +
-                    ", as that calls itself: the cluster specs of the two differ, or one has the address of another");
+  expect_task(h.to, me.name);
   if (h.lane > lane::control) throw error(errc::data_loss, "the client names a lane that does not exist");
   if (h.heartbeat_ms == 0 || h.heartbeat() > longest_heartbeat)
     throw error(errc::invalid_argument, "the client states a heartbeat of " + std::to_string(h.heartbeat_ms) + " ms; " +
