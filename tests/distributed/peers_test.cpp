@@ -159,9 +159,12 @@ TEST_CASE("C12: a task of the spec is found there and where it is, whatever othe
   if (lies) CHECK(all.learn(ps_name, {ps_at, 1}, 1) == "");
   const auto way = all.look_for(ps_name, {lies ? "liar:1" : ps_at, 2});
   REQUIRE(way);
-  CHECK(all.look_for(ps_name, {lies ? "liar:2" : ps_at, 3}) == way);
+  CHECK(all.look_for(ps_name, {lies ? "liar:2" : ps_at, 3}) == nullptr);  // it is looked for, there from now on
+  CHECK(all.look_for(ps_name, {"liar:3", 3}) == nullptr);                 // which is said in vain
   CHECK(w.connect(*way, 10s) == "");
   CHECK(way->address() == ps_at);
+  all.was_looked_for(ps_name);
+  CHECK(all.address(ps_name) == (lies ? ps_at : "gone:1"));  // what others say is forgotten
   all.close(error(errc::cancelled, "the test is over"));
   w.world.run_for(1s);
 }

@@ -53,10 +53,11 @@ class peers {
   // The tasks that have said where they are, as they are believed.
   std::vector<met_task> met() const;
   // Returns the way to a task which is said to be there by another, and which does not say itself where that life of it
-  // is; null: there is nothing to be looked for. A task that is not known joins once it says so itself; ways to at most
-  // `most_looked_for` of them are there at a time.
+  // is; null: there is nothing to be looked for, or it is looked for already, and at this address from now on if that
+  // is of a later life. A task that is not known joins once it says so itself; ways to at most `most_looked_for` of
+  // them are there at a time.
   std::shared_ptr<rpc::channel> look_for(const std::string& task, const claim& where);
-  // Forgets the way to a task that was looked for, unless it has joined.
+  // Ends the search for a task: what was heard of it counts no more, and the way to one that has not joined may go.
   void was_looked_for(const std::string& task);
   // Forgets what was said on a channel that is gone: another that says to be the task is believed then.
   void unlearn(const std::string& task, std::uint64_t channel);
@@ -101,9 +102,9 @@ class peers {
   std::set<std::string, std::less<>> joined_;                     // those of the names that are not in the spec
   std::map<std::string, std::map<std::uint64_t, claim>> claims_;  // by the task, and the channel that each came by
   std::map<std::string, std::shared_ptr<rpc::channel>, std::less<>> ways_;
-  std::set<std::string, std::less<>> looked_for_;  // those to which there is a way, and which have not joined
-  std::deque<std::string> forgotten_;              // those to which there was a way, the last one at the end
-  std::uint64_t made_ = 0;                         // ways so far
+  std::map<std::string, std::uint64_t> looked_for_;  // and the life that is looked for
+  std::deque<std::string> forgotten_;                // those to which there was a way, the last one at the end
+  std::uint64_t made_ = 0;                           // ways so far
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -133,9 +133,10 @@ PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& tas
   const claim* const best = said == claims_.end() ? nullptr : latest(said->second);
   if (best && best->incarnation >= where.incarnation) return nullptr;
   const auto known = places_.find(task);
-  if (known == places_.end() &&
-      (looked_for_.size() >= most_looked_for || !may_join(task) || !looked_for_.insert(task).second))
-    return nullptr;
+  if (known == places_.end() && (!may_join(task) || ways_.size() >= names_.size() + most_looked_for)) return nullptr;
+  const auto [search, is_new] = looked_for_.emplace(task, where.incarnation);
+  if (!is_new && where.incarnation <= search->second) return nullptr;
+  search->second = where.incarnation;
   place heard;  // of a task that has not joined
   place& at = known == places_.end() ? heard : known->second;
   at.address = where.address;
@@ -143,12 +144,13 @@ PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& tas
   const auto way = ways_.find(task);
   if (way == ways_.end()) return make_way(task, at);
   way->second->moved_to(at.address, at.other);
-  return way->second;
+  return is_new ? way->second : nullptr;
 }
 
 PINION_DECL void peers::was_looked_for(const std::string& task) {
   std::lock_guard hold(mutex_);
-  if (looked_for_.erase(task) == 0 || places_.find(task) != places_.end()) return;
+  if (looked_for_.erase(task) == 0) return;
+  if (places_.find(task) != places_.end()) return move(task);
   std::erase(forgotten_, task);
   forgotten_.push_back(task);
   close_forgotten();
