@@ -170,13 +170,14 @@ PINION_DECL void worker::reset(const std::vector<std::string>& containers) {
 
 PINION_DECL std::string worker::stop(const error& why, time_point until) {
   drain();
+  run_map forgotten;  // without the lock
   std::unique_lock hold(mutex_);
   stopped_ = true;
   hold.unlock();
   for (const auto* const runs : {&active_, &unsettled_})
     for (const auto& a : runs_if(*runs, [](const active_run&) { return true; })) fail(a, why);
   hold.lock();
-  unsettled_.clear();
+  forgotten.swap(unsettled_);
   if (idle_.wait_until(hold, until, [this] { return active_.empty(); })) return "";
   hold.unlock();
   return names_of_runs();
@@ -374,6 +375,9 @@ PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
 }
 
 PINION_DECL bool worker::keep_unsettled(const std::shared_ptr<active_run>& a) {
+  // Of a session that is gone nobody tells any more how the run ends.
+  if (const auto session = a->session.lock(); !session || session->forgotten.cancelled())
+    a->state.cancellation.cancel(cancellation::reason::given_up);
   run_map::node_type forgotten;  // without the lock
   std::lock_guard hold(mutex_);
   if (!a->state.cancellation.is_heard()) return false;
