@@ -133,7 +133,9 @@ PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& tas
   const claim* const best = said == claims_.end() ? nullptr : latest(said->second);
   if (best && best->incarnation >= where.incarnation) return nullptr;
   const auto known = places_.find(task);
-  if (known == places_.end() && (!may_join(task) || ways_.size() >= names_.size() + most_looked_for)) return nullptr;
+  const bool is_full = (looked_for_.size() >= most_looked_for && !looked_for_.contains(task)) ||
+                       ways_.size() >= names_.size() + most_looked_for;  // some have come up, and have not joined
+  if (known == places_.end() && (is_full || !may_join(task))) return nullptr;
   const auto [search, is_new] = looked_for_.emplace(task, where.incarnation);
   if (!is_new && where.incarnation <= search->second) return nullptr;
   search->second = where.incarnation;
