@@ -192,6 +192,17 @@ TEST_CASE("a partitioned variable is saved and restored whole under another name
   CHECK(cut_otherwise.value(other) == m.value(sess));
 }
 
+TEST_CASE("a partitioned variable that was never assigned is refused by the name it was to have") {
+  temporary_folder dir;
+  model m(3, by_momentum);
+  pn::session sess;
+  CHECK(refusal(
+            [&] {
+              tr::saver{{.names = {{"z", pn::partitioned_variable<float>()}}}}.save(sess, dir.path("z"));
+            },
+            errc::invalid_argument, "without parts as 'z'") == "");
+}
+
 TEST_CASE("one part is restored from the whole") {
   temporary_folder dir;
   model m(3, by_momentum);

@@ -47,8 +47,10 @@ class checkpoint_reader;
 struct checkpoint_contents;
 struct saved_tensor;
 
-// A variable that is saved under a name of its own choice, or all parts of a partitioned one, which are one tensor
-// there. A value; it is made of either without a word.
+// What is saved under a name of the program's choice: a variable, or a partitioned one with all its parts, which are
+// one tensor there. Both convert to it. A part alone is a variable, and its rows a tensor. A value.
+//
+//   tr::saver{{.names = {{"old/table", table}, {"old/bias", b}}}}.restore(sess, "old/model-20");
 class saved_as {
  public:
   template <class V>

@@ -168,11 +168,15 @@ PINION_DECL std::vector<saver::saved_variable> saver::variables() const {
   if (o_.variables.empty() && o_.names.empty())
     for (const node_id v : graph_->collection("variables")) all.push_back(under_its_name(v));
   for (const operation& v : o_.variables) all.push_back(under_its_name(v.id(*graph_, "the saver's")));
-  for (const auto& [name, saved] : o_.names)
+  for (const auto& [name, saved] : o_.names) {
+    if (saved.variables().empty())
+      throw error(errc::invalid_argument, "a saver was given a partitioned variable without parts as '" + name +
+                                              "': a handle to which none was assigned");
     for (const operation& v : saved.variables()) {
       const node_id id = v.id(*graph_, "the saver's");
       all.push_back({name, id, saved.in_parts() ? slice_of(*graph_, id) : nullptr});
     }
+  }
   if (all.empty()) throw error(errc::failed_precondition, "a saver has no variables to save or restore");
   for (const saved_variable& v : all)
     if ((*graph_)[v.variable].op != op::variable::name)
