@@ -129,6 +129,19 @@ TEST_CASE("a training that asks for it goes on from a checkpoint that lacks a ne
                                       " is passed over, since it does not have 'global_step', 'more'");
 }
 
+TEST_CASE("a training that may begin with a part does not begin with a checkpoint that lacks its step") {
+  temporary_folder dir;
+  model m;
+  m.partial = true;
+  {
+    pn::session sess;
+    sess.run(m.w.initializer());
+    tr::saver{{.variables = {m.w}}}.save(sess, dir.path("weights"));
+  }
+  CHECK(refusal([&] { m.train(dir.path(), 1); }, pn::errc::not_found, dir.path("weights"),
+                "does not have 'global_step'") == "");
+}
+
 TEST_CASE("a saver of two folders removes in each what it has made there beyond what it keeps") {
   temporary_folder first, second;
   model m;

@@ -102,7 +102,7 @@ inline void beginning::initialise(session& s) const {
 inline std::string beginning::restore_or_initialise(session& s, const choice& from, bool recovers) const {
   if (const std::string& checkpoint = from.checkpoint; !checkpoint.empty()) {
     if (from.lacks) initialise(s);
-    o_.scaffold.saver->restore(s, checkpoint, o_.scaffold.restoring);
+    o_.scaffold.saver->restore(s, checkpoint, {.partial = from.lacks});
     detail::take_over_checkpoints(o_);
     const std::string at = detail::at_step(step_in(s));
     return recovers ? fmt::format("recovered{}, from checkpoint {}", at, checkpoint)
