@@ -123,50 +123,122 @@ TEST_CASE("C12: a task of the spec is found at its address there while somebody 
   w.world.run_for(1s);
 }
 
+// The peers of a worker, and what others tell it.
+struct told : echo_world {
+  explicit told(cluster_spec spec = {{"ps", {ps_at}}, {"worker", {"worker:1"}}})
+      : all(*worker, spec, {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat}) {}
+  ~told() {
+    all.close(error(errc::cancelled, "the test is over"));
+    world.run_for(1s);
+  }
+  // One task says where another is.
+  std::shared_ptr<channel> hear(const std::string& task, const distributed::claim& where,
+                                const std::string& by = ps_name) {
+    return all.look_for(task, where, by, worker->now() + 60s);
+  }
+  std::vector<std::string> end_searches() {
+    std::vector<std::string> others;
+    for (const auto& one : all.end_searches(worker->now() + 60s))
+      others.push_back(one.task + " at " + one.where.address + " by " + one.by);
+    return others;
+  }
+  distributed::peers all;
+};
+const std::string third = "/job:worker/replica:0/task:3";
+using lines_of = std::vector<std::string>;
+
 TEST_CASE("C12: where another task says that one is, it is looked for, and not believed to be") {
-  echo_world w;
-  distributed::peers all(*w.worker, {{"ps", {ps_at}}, {"worker", {"worker:1"}}},
-                         {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
-  const std::string third = "/job:worker/replica:0/task:3";
-  CHECK(all.look_for("/job:nobody/replica:0/task:0", {"far:1", 1}) == nullptr);
-  CHECK(all.look_for("no task", {"far:1", 1}) == nullptr);
-  CHECK(all.look_for(third, {"0.0.0.0:1", 1}) == nullptr);
-  CHECK(all.look_for(third, {"far:1", ~std::uint64_t{0}}) == nullptr);
-  const auto way = all.look_for(third, {"far:1", 1});
+  told w;
+  CHECK(w.hear("/job:nobody/replica:0/task:0", {"far:1", 1}) == nullptr);
+  CHECK(w.hear("no task", {"far:1", 1}) == nullptr);
+  CHECK(w.hear(third, {"0.0.0.0:1", 1}) == nullptr);
+  CHECK(w.hear(third, {"far:1", ~std::uint64_t{0}}) == nullptr);
+  const auto way = w.hear(third, {"far:1", 1});
   REQUIRE(way);
   CHECK(way->address() == "far:1");
-  CHECK(all.look_for(third, {"far:2", 2}) == nullptr);  // one way at a time
-  CHECK(!all.knows(third));
-  CHECK(all.names().size() == 2);
-  all.was_looked_for(third);
-  CHECK(all.look_for(third, {"far:2", 2}) == way);
-  CHECK(all.learn(third, {"far:3", 3}, 1) == "");
-  CHECK(all.way_to(third) == way);
-  CHECK(all.address(third) == "far:3");
-  CHECK(all.look_for(third, {"far:4", 3}) == nullptr);  // it says itself where that life is
-  for (int i = 1000; i < 2000; ++i)
-    REQUIRE(all.look_for("/job:ps/replica:0/task:" + std::to_string(i), {"far:5", 1}) != nullptr);
-  CHECK(all.look_for("/job:ps/replica:0/task:9", {"far:5", 1}) == nullptr);
-  all.close(error(errc::cancelled, "the test is over"));
-  w.world.run_for(1s);
+  CHECK(w.hear(third, {"far:2", 2}) == nullptr);  // one search at a time
+  CHECK(way->address() == "far:2");
+  CHECK(!w.all.knows(third));
+  CHECK(w.all.names().size() == 2);
+  CHECK(w.end_searches() == lines_of{});
+  CHECK(w.all.sought() == 0);
+  REQUIRE(w.hear(third, {"far:2", 2}));
+  CHECK(w.all.learn(third, {"far:3", 3}, 1) == "");
+  CHECK(w.all.sought() == 0);
+  CHECK(w.all.address(third) == "far:3");
+  CHECK(w.hear(third, {"far:4", 3}) == nullptr);  // it says itself where that life is
+}
+
+TEST_CASE("C12: one task that names many keeps no word of another out") {
+  told w;
+  auto hears = [&, next = 1000](int teller) mutable {
+    const std::string task = "/job:ps/replica:0/task:" + std::to_string(next++);
+    return w.hear(task, {"far:5", 1}, "teller " + std::to_string(teller)) != nullptr;
+  };
+  std::size_t before = 0, of_one = 0;
+  for (int teller = 0; teller < 4; ++teller) {
+    while (hears(teller)) continue;
+    const std::size_t more = w.all.sought() - std::exchange(before, w.all.sought());
+    CHECK(more > 0);
+    CHECK((of_one == 0 || more == of_one));
+    of_one = more;
+  }
+  CHECK(4 * of_one <= 1000);
+  w.end_searches();
+  CHECK(hears(4));
+}
+
+TEST_CASE("C12: of two who tell of a task the one is followed after the other") {
+  told w({{"ps", {"gone:1"}}});
+  const bool is_known = GENERATE(true, false), lies_first = GENERATE(true, false);
+  const std::string task = is_known ? ps_name : "/job:ps/replica:0/task:7";
+  if (!lies_first) REQUIRE(w.hear(task, {ps_at, 2}, "honest"));
+  const auto way = w.hear(task, {"liar:1", 9}, "liar");
+  if (lies_first) REQUIRE(way);
+  if (lies_first) CHECK(w.hear(task, {ps_at, 2}, "honest") == nullptr);
+  CHECK(w.hear(task, {"liar:2", 9}, "liar") == nullptr);
+  CHECK(w.end_searches() == lines_of{task + " at " + ps_at + " by honest"});
 }
 
 TEST_CASE("C12: a task of the spec is found there and where it is, whatever others say of it") {
-  echo_world w;
-  distributed::peers all(*w.worker, {{"ps", {"gone:1"}}},
-                         {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
+  told w({{"ps", {"gone:1"}}});
   const bool lies = GENERATE(true, false);
-  if (lies) CHECK(all.learn(ps_name, {ps_at, 1}, 1) == "");
-  const auto way = all.look_for(ps_name, {lies ? "liar:1" : ps_at, 2});
+  if (lies) CHECK(w.all.learn(ps_name, {ps_at, 1}, 1) == "");
+  const auto way = w.hear(ps_name, {lies ? "liar:1" : ps_at, 2});
   REQUIRE(way);
-  CHECK(all.look_for(ps_name, {lies ? "liar:2" : ps_at, 3}) == nullptr);  // it is looked for, there from now on
-  CHECK(all.look_for(ps_name, {"liar:3", 3}) == nullptr);                 // which is said in vain
+  CHECK(w.hear(ps_name, {lies ? "liar:2" : ps_at, 3}) == nullptr);  // it is looked for, there from now on
+  CHECK(w.hear(ps_name, {"liar:3", 3}) == nullptr);                 // which is said in vain
   CHECK(w.connect(*way, 10s) == "");
   CHECK(way->address() == ps_at);
-  all.was_looked_for(ps_name);
-  CHECK(all.address(ps_name) == (lies ? ps_at : "gone:1"));  // what others say is forgotten
-  all.close(error(errc::cancelled, "the test is over"));
-  w.world.run_for(1s);
+  w.end_searches();
+  CHECK(w.all.address(ps_name) == (lies ? ps_at : "gone:1"));  // what others say is forgotten
+}
+
+TEST_CASE("C12: where others say that a task is, another answers, which ends nobody's wait for it") {
+  told w({{"ps", {{1, "gone:1"}}}});
+  const std::string gone = "/job:ps/replica:0/task:1";
+  const auto way = w.hear(gone, {ps_at, 2});  // where another task is
+  REQUIRE(way);
+  CHECK_THAT(w.connect(*way, 10s), Catch::StartsWith("deadline_exceeded"));
+  w.end_searches();
+  CHECK(way->address() == "gone:1");
+  CHECK_THAT(w.connect(*way, 10s), !Catch::Contains(ps_at));
+}
+
+TEST_CASE("C12: a later life of a task is looked for once the earlier one is gone, however late that is noticed") {
+  told w({{"ps", {"gone:1"}}});
+  CHECK(w.all.learn(ps_name, {ps_at, 1}, 1) == "");
+  const auto way = w.all.way_to(ps_name);
+  REQUIRE(w.connect(*way, 10s) == "");
+  const std::uint64_t later = way->incarnation() + 1;
+  CHECK(w.hear(ps_name, {"later:1", later}) != nullptr);
+  w.end_searches();
+  CHECK(w.all.sought() == 1);
+  w.world.freeze("ps");
+  w.world.run_for(3s);
+  w.all.unlearn(ps_name, 1);
+  REQUIRE(!way->up());
+  CHECK(way->address() == "later:1");
 }
 
 TEST_CASE("C12: of tasks that have joined and left few channels stay, and none that is closed too early") {

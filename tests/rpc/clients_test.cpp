@@ -56,6 +56,9 @@ class gated_stream final : public byte_stream {
   int writes_ = 0;
 };
 
+// g++ 12 takes the frame of a coroutine, where it has inlined Asio's operator new, for one that another function frees.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 struct crowd {
   const std::shared_ptr<network> net = tcp_network_of_this_process();
   const std::shared_ptr<acceptor> door = std::make_shared<acceptor>(
@@ -93,6 +96,7 @@ struct crowd {
     return all;
   }
 };
+#pragma GCC diagnostic pop
 
 TEST_CASE("L5: clients whose handshakes end at the same time are no more than a server takes") {
   crowd all;

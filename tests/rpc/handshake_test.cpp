@@ -219,7 +219,7 @@ TEST_CASE("C1: a server that answers in the place of another is refused by the c
   start(*m.b, answer_for_all(m.door));
   m.world.run_for(1s);
   CHECK_THAT(greeting->text(),
-             Catch::StartsWith("failed_precondition: at the address of /job:ps/replica:0/task:1 is " + ps_name));
+             Catch::StartsWith("failed_precondition: at the address of /job:ps/replica:0/task:1, b:1, is " + ps_name));
 }
 
 TEST_CASE("C4: a client without a heartbeat, or with one of more than a minute, is told and refused") {

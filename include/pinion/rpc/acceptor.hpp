@@ -25,6 +25,7 @@ struct guest {
   std::uint64_t incarnation = 0;  // incarnation of the task
   std::string address = {};       // of its first connection
   std::string reached_at = {};    // the address of the task, if it is elastic
+  std::uint64_t spec = 0;         // of such a task: a digest of the tasks in its cluster spec
 };
 using guest_ref = std::shared_ptr<const guest>;
 

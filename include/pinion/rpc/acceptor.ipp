@@ -179,7 +179,7 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
   auto at = clients_.find(theirs.channel);
   if (at == clients_.end()) {
     const auto who = std::make_shared<const guest>(
-        guest{theirs.channel, theirs.from, theirs.incarnation, stream->peer(), theirs.address});
+        guest{theirs.channel, theirs.from, theirs.incarnation, stream->peer(), theirs.address, theirs.spec});
     at = clients_.emplace(theirs.channel, client{.who = who, .lanes = {}, .heartbeat = theirs.heartbeat()}).first;
     ++clients_at_[std::string(host_of_address(who->address))];
     if (service_.came) service_.came(who);

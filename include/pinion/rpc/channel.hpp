@@ -39,6 +39,7 @@ struct channel_options {
   bool shared_memory = true;  // is it used where both ends are on one host, unless TLS is spoken?
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
   std::string reached_at = {};    // the address of the calling side, if it is an elastic task
+  std::uint64_t spec = 0;         // of such a task: a digest of the tasks in its cluster spec
   std::uint64_t generations = 0;  // from which its own are counted, so that two channels to one peer share none
   std::shared_ptr<slab_account> slabs = std::make_shared<slab_account>();  // counts what the task shows and is lent
 };

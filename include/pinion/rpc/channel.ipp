@@ -149,7 +149,7 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
   pause_ = net_.make_timer();
   begin_attempts();
   const auto began = net_.now();
-  int final_ones = 0;
+  int final_ones = 0;  // in a row
   while (!waiting_.empty() && !closed_ && !up()) {
     outcome<> connected;
     try {
@@ -160,7 +160,9 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
     if (connected) break;
     note_failure(*connected.failure());
     const bool elsewhere = turn_to_other();
-    if (is_final(*connected.failure()) && (!elsewhere || ++final_ones > 1)) fail_waiting(*connected.failure());
+    // Where it is sought at two addresses, one of them may be wrong: nobody else tells that the peer is there.
+    final_ones = is_final(*connected.failure()) ? final_ones + 1 : 0;
+    if (final_ones > (elsewhere ? 1 : 0)) fail_waiting(*connected.failure());
     fail_late();
     if (waiting_.empty() || closed_) break;
     co_await pause_->wait_until(net_.now() + pause_after(net_.now() - began));
@@ -221,6 +223,7 @@ PINION_DECL awaitable<void> channel::connect_lanes() {
   mine.channel = random_number();
   mine.to = peer_;
   mine.address = options_.reached_at;
+  mine.spec = options_.spec;
   mine.heartbeat_ms =
       static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::milliseconds>(options_.heartbeat).count());
   mine.lane = lane::control;

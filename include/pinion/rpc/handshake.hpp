@@ -48,10 +48,11 @@ struct hello {
   std::uint32_t heartbeat_ms = 5000;  // a client that is silent for two of its heartbeats is gone
   std::string nonce;
   std::string address = {};  // where the client is reached, if it is an elastic task
+  std::uint64_t spec = 0;    // of such a task: a digest of the tasks in its cluster spec
   duration heartbeat() const { return std::chrono::milliseconds(heartbeat_ms); }
   template <class A>
   void serialize(A& a) {
-    a(lane, channel, from, incarnation, to, heartbeat_ms, nonce, address);
+    a(lane, channel, from, incarnation, to, heartbeat_ms, nonce, address, spec);
   }
 };
 struct welcome {

@@ -61,10 +61,10 @@ inline awaitable<std::string> exchange_proofs(byte_stream& stream, std::string m
 }
 
 // Throws failed_precondition unless the task that is there is the one that was to be there; "": any was.
-inline void expect_task(const std::string& wanted, const std::string& found) {
+inline void expect_task(const std::string& wanted, const std::string& found, const std::string& address = {}) {
   if (wanted.empty() || wanted == found) return;
   throw error(errc::failed_precondition,
-              "at the address of " + wanted + " is " + found +
+              "at the address of " + wanted + (address.empty() ? "" : ", " + address + ",") + " is " + found +
                   ", as that calls itself: the cluster specs of the two differ, or one has the address of another");
 }
 
@@ -81,7 +81,7 @@ PINION_DECL awaitable<welcome> greet(byte_stream& stream, hello mine, identity m
   const std::string answer = co_await detail::hear(stream);
   const auto theirs = decode<welcome>(answer);
   stream.expect_peer(theirs.name);
-  detail::expect_task(mine.to, theirs.name);  // its certificate may be good for its own name alone
+  detail::expect_task(mine.to, theirs.name, address);  // its certificate may be good for its own name alone
   detail::check_nonce(theirs.nonce, theirs.name);
   const shared_key& key = me.shows.key;
   if (!theirs.keyed && !key.empty()) throw wrong_key(theirs.name + " at " + address, false, true);

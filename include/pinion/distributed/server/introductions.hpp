@@ -23,10 +23,15 @@ class introductions {
   void announce();
   // Connects with a task that has said where it is, and tells it and the others of each other.
   void came(const std::string& task);
+  // Ends the searches whose time is up. To be called each second or so.
+  void sweep();
   // Looks for a task of which another has told.
-  void heard(const introduce_task& of);
+  void heard(const introduce_task& of, const std::string& by);
 
  private:
+  void look_for(const peers::hearsay& of);
+  // Are both in the spec of both, and of this task?
+  bool know_each_other(const met_task& one, const met_task& other) const;
   void tell(const std::string& whom, const met_task& of);
 
   static constexpr std::chrono::seconds patience{60};  // so long a task is looked for

@@ -20,24 +20,38 @@ PINION_DECL void introductions::came(const std::string& task) {
     const auto its = std::find_if(all.begin(), all.end(), [&](const met_task& one) { return one.name == task; });
     if (its == all.end()) return;  // it has left meanwhile
     for (const met_task& other : all) {
-      // Tasks of one spec know each other from that.
-      if (other.name == task || (other.as_in_spec && its->as_in_spec)) continue;
+      if (other.name == task || know_each_other(other, *its)) continue;
       tell(task, other);
       tell(other.name, *its);
     }
   });
 }
 
-PINION_DECL void introductions::heard(const introduce_task& of) {
-  if (of.task == me_) return;
-  const auto way = others_.look_for(of.task, {of.address, of.incarnation});
-  if (way)
-    way->connect(net_.now() + patience, [this, task = of.task](const outcome<>&) { others_.was_looked_for(task); });
+PINION_DECL bool introductions::know_each_other(const met_task& one, const met_task& other) const {
+  const auto as_here = [&](const met_task& task) { return task.as_in_spec && task.where.spec == others_.spec(); };
+  return as_here(one) && as_here(other);
+}
+
+PINION_DECL void introductions::heard(const introduce_task& of, const std::string& by) {
+  if (of.task != me_) look_for({of.task, {of.address, of.incarnation}, by});
+}
+
+PINION_DECL void introductions::sweep() {
+  for (const auto& other : others_.end_searches(net_.now())) look_for(other);
+}
+
+PINION_DECL void introductions::look_for(const peers::hearsay& of) {
+  const auto until = net_.now() + patience;
+  if (const auto way = others_.look_for(of.task, of.where, of.by, until)) way->connect(until, [](const outcome<>&) {});
 }
 
 PINION_DECL void introductions::tell(const std::string& whom, const met_task& of) {
-  others_.way_to(whom)->notify(rpc::lane::control, introduce_task::method,
-                               rpc::encode(introduce_task{of.name, of.where.address, of.where.incarnation}));
+  const auto way = others_.way_to(whom);
+  way->connect(net_.now() + patience, [way, of](const outcome<>& met) {
+    if (!met) return;
+    way->notify(rpc::lane::control, introduce_task::method,
+                rpc::encode(introduce_task{of.name, of.where.address, of.where.incarnation}));
+  });
 }
 
 }}}  // namespace pinion::v0::distributed

@@ -304,7 +304,7 @@ PINION_DECL task_server::opened task_server::hear_of_end(const delivery& d) {
 
 PINION_DECL task_server::opened task_server::hear_of_task(const delivery& d) {
   return rpc::receive<introduce_task>(d.envelope, [this, from = d.guest](introduce_task&& of) {
-    if (introductions_ && peers_.knows(from->name)) introductions_->heard(of);
+    if (introductions_ && peers_.knows(from->name)) introductions_->heard(of, from->name);
   });
 }
 
@@ -328,9 +328,11 @@ PINION_DECL task_server::opened task_server::close(const delivery& d) {
 }
 
 PINION_DECL void task_server::learn_of(const rpc::guest& who) {
-  const std::string why = peers_.learn(who.name, {who.reached_at, who.incarnation}, who.channel);
+  const claim what{who.reached_at, who.incarnation, who.spec};
+  const bool is_news = !peers_.has_said(who.name, what);
+  const std::string why = peers_.learn(who.name, what, who.channel);
   if (!why.empty()) return disbelieved_.add(who.address, why, why, net_->now());
-  introductions_->came(who.name);
+  if (is_news) introductions_->came(who.name);
 }
 
 PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) {
@@ -395,6 +397,7 @@ PINION_DECL rpc::awaitable<void> task_server::sweep(task_server* self, std::shar
 PINION_DECL void task_server::sweep_once(bool frees) {
   master_->say_long_runs();
   disbelieved_.tell_rest(net_->now());
+  if (introductions_) introductions_->sweep();
   if (exchange_.sweep()) let_go_ = std::max(let_go_, 1);
   if (!frees) return;
   builders_.add(0, [graphs_too = let_go_ > 0] { give_spare_memory_back(graphs_too); });

@@ -25,6 +25,9 @@ namespace pinion { inline namespace v0 { namespace distributed {
 struct claim {
   std::string address;
   std::uint64_t incarnation = 0;
+  std::uint64_t spec = 0;  // a digest of the tasks in its cluster spec; 0: another has told of it
+
+  bool operator==(const claim&) const = default;
 };
 
 // A task that has said where it is.
@@ -50,15 +53,31 @@ class peers {
   // cluster does not have, and for more than `most_joined` new ones. Returns a sentence that says why it is not
   // believed; "": it is.
   std::string learn(const std::string& task, const claim& what, std::uint64_t channel);
+  // Does a task say so already?
+  bool has_said(const std::string& task, const claim& what) const;
   // The tasks that have said where they are, as they are believed.
   std::vector<met_task> met() const;
-  // Returns the way to a task which is said to be there by another, and which does not say itself where that life of it
-  // is; null: there is nothing to be looked for, or it is looked for already, and at this address from now on if that
-  // is of a later life. A task that is not known joins once it says so itself; ways to at most `most_looked_for` of
-  // them are there at a time.
-  std::shared_ptr<rpc::channel> look_for(const std::string& task, const claim& where);
-  // Ends the search for a task: what was heard of it counts no more, and the way to one that has not joined may go.
-  void was_looked_for(const std::string& task);
+  // A digest of the tasks in the spec.
+  std::uint64_t spec() const { return options_.spec; }
+
+  // Looks for a task where another says that it is, until `until`: there, and where it was looked for before. Returns
+  // the way to it; null: the task says itself where that life of it is, or it is looked for already. Of two who tell of
+  // one task the later life comes first, and the other word, if it is another's, once the first has led nowhere. A task
+  // that is not known joins once it says so itself; ways to at most `most_sought` of them are there at a time, a
+  // quarter of them by the word of one.
+  std::shared_ptr<rpc::channel> look_for(const std::string& task, const claim& where, const std::string& by,
+                                         time_point until);
+  // How many tasks are looked for.
+  std::size_t sought() const;
+  // What one task says of another.
+  struct hearsay {
+    std::string task;
+    claim where;
+    std::string by;
+  };
+  // Ends the searches whose time is up, unless the way leads to an earlier life so far: what was heard counts no more,
+  // and the way to one that has not joined is closed. Returns what others have said of them meanwhile.
+  std::vector<hearsay> end_searches(time_point now);
   // Forgets what was said on a channel that is gone: another that says to be the task is believed then.
   void unlearn(const std::string& task, std::uint64_t channel);
   // Forgets a task that has joined and is gone; it says where it is when it comes again. Those of the spec are kept.
@@ -74,19 +93,33 @@ class peers {
 
  private:
   static constexpr std::size_t most_joined = 10'000;
-  static constexpr std::size_t most_forgotten = 64;     // channels to tasks that are forgotten
-  static constexpr std::size_t most_looked_for = 1000;  // channels to tasks that have not joined
+  static constexpr std::size_t most_forgotten = 64;  // channels to tasks that are forgotten
   // Where a task is looked for: at the second address if it is not found at the first.
   struct place {
     std::string address, other = {};
     std::string spec = {};  // its address in the cluster's spec, if it is there
   };
+  struct search {
+    claim where;
+    std::string by;  // the task that has told of it
+    time_point until;
+    claim other = {};           // what another has said
+    std::string other_by = {};  // "": nobody has
+  };
   static bool is_before(const std::string& a, const std::string& b);
   // Requires, for these: the lock is held. Throws not_found.
   const place& find(std::string_view task) const;
   std::shared_ptr<rpc::channel> make_way(const std::string& task, const place& at);
+  // Where the way to a task leads: where it is said to be, while it is looked for, and where it is believed to be.
+  place aim_of(const std::string& task) const;
+  void turn_way(const std::string& task);
   // The claim of the latest life; null: there is none.
   static const claim* latest(const std::map<std::uint64_t, claim>& of_one);
+  // May a task be looked for that is not known?
+  bool may_seek(const std::string& task, const std::string& by) const;
+  // Is the way to a task up, and leads to an earlier life than one that is looked for?
+  bool leads_to_earlier(const std::string& task, const search& than) const;
+  void close_way(const std::string& task);
   // May a task join that is not known?
   bool may_join(const std::string& task) const;
   void join(const std::string& task);
@@ -95,16 +128,17 @@ class peers {
   void close_forgotten();
 
   rpc::network& net_;
-  const rpc::channel_options options_;
+  rpc::channel_options options_;
   mutable std::mutex mutex_;
   std::vector<std::string> names_;
   std::map<std::string, place, std::less<>> places_;
   std::set<std::string, std::less<>> joined_;                     // those of the names that are not in the spec
   std::map<std::string, std::map<std::uint64_t, claim>> claims_;  // by the task, and the channel that each came by
   std::map<std::string, std::shared_ptr<rpc::channel>, std::less<>> ways_;
-  std::map<std::string, std::uint64_t> looked_for_;  // and the life that is looked for
-  std::deque<std::string> forgotten_;                // those to which there was a way, the last one at the end
-  std::uint64_t made_ = 0;                           // ways so far
+  const std::size_t most_sought_;
+  std::map<std::string, search> sought_;
+  std::deque<std::string> forgotten_;  // those to which there was a way, the last one at the end
+  std::uint64_t made_ = 0;             // ways so far
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -1,6 +1,8 @@
 // Bodies of <pinion/distributed/wire/peers.hpp>.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -24,16 +26,33 @@ inline void expect_way(const std::string& task, const std::string& address) {
           (host_port(address).port == 0 ? "the port on which it listens" : "the host by which others reach it"));
 }
 
+// How many tasks that are not known may be looked for: each takes two descriptors.
+inline std::size_t most_sought() {
+  constexpr rlim_t most = 1000;
+  rlimit open{};
+  const bool is_limited = ::getrlimit(RLIMIT_NOFILE, &open) == 0 && open.rlim_cur != RLIM_INFINITY;
+  return static_cast<std::size_t>(is_limited ? std::min(most, open.rlim_cur / 16) : most);
+}
+
+// A digest of names: FNV-1a.
+inline std::uint64_t digest_of(const std::vector<std::string>& names) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (const std::string& name : names)
+    for (const char c : name + '\n') hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
 }  // namespace detail
 
 PINION_DECL peers::peers(rpc::network& net, const cluster_spec& cluster, rpc::channel_options options)
-    : net_(net), options_(std::move(options)) {
+    : net_(net), options_(std::move(options)), most_sought_(detail::most_sought()) {
   for (const auto& job : cluster.jobs())
     for (int task : cluster.task_indices(job)) {
       names_.push_back(task_name(job, task));
       if (names_.back() != options_.me.name) detail::expect_way(names_.back(), cluster.address(job, task));
       places_.emplace(names_.back(), place{.address = cluster.address(job, task), .spec = cluster.address(job, task)});
     }
+  if (!options_.reached_at.empty()) options_.spec = detail::digest_of(names_);
 }
 
 PINION_DECL std::vector<std::string> peers::names() const {
@@ -60,7 +79,21 @@ PINION_DECL std::string peers::address(std::string_view task) const {
 PINION_DECL std::shared_ptr<rpc::channel> peers::way_to(std::string_view task) {
   std::lock_guard hold(mutex_);
   if (const auto known = ways_.find(task); known != ways_.end()) return known->second;  // of one that is forgotten, too
-  return make_way(std::string(task), find(task));
+  find(task);
+  return make_way(std::string(task), aim_of(std::string(task)));
+}
+
+PINION_DECL peers::place peers::aim_of(const std::string& task) const {
+  const auto known = places_.find(task);
+  const auto its = sought_.find(task);
+  if (its == sought_.end()) return known->second;
+  return {.address = its->second.where.address,
+          .other = known == places_.end() ? its->second.other.address : known->second.address};
+}
+
+PINION_DECL void peers::turn_way(const std::string& task) {
+  const place at = aim_of(task);
+  if (const auto way = ways_.find(task); way != ways_.end()) way->second->moved_to(at.address, at.other);
 }
 
 PINION_DECL std::shared_ptr<rpc::channel> peers::make_way(const std::string& task, const place& at) {
@@ -88,6 +121,8 @@ PINION_DECL std::string peers::learn(const std::string& task, const claim& what,
   }
   auto& all = claims_[task];
   all[channel] = what;
+  if (const auto its = sought_.find(task); its != sought_.end() && its->second.where.incarnation <= what.incarnation)
+    sought_.erase(its);
   move(task);
   for (const auto& [other, said] : all)
     if (said.incarnation > what.incarnation)
@@ -107,7 +142,7 @@ PINION_DECL void peers::join(const std::string& task) {
   names_.insert(std::upper_bound(names_.begin(), names_.end(), task, is_before), task);
   joined_.insert(task);
   places_.emplace(task, place{});
-  looked_for_.erase(task);
+  sought_.erase(task);
   std::erase(forgotten_, task);
 }
 
@@ -126,36 +161,70 @@ PINION_DECL const claim* peers::latest(const std::map<std::uint64_t, claim>& of_
   return at == of_one.end() ? nullptr : &at->second;
 }
 
-PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& task, const claim& where) {
+PINION_DECL bool peers::has_said(const std::string& task, const claim& what) const {
+  std::lock_guard hold(mutex_);
+  const auto said = claims_.find(task);
+  return said != claims_.end() &&
+         std::any_of(said->second.begin(), said->second.end(), [&](const auto& one) { return one.second == what; });
+}
+
+PINION_DECL std::size_t peers::sought() const {
+  std::lock_guard hold(mutex_);
+  return sought_.size();
+}
+
+PINION_DECL bool peers::may_seek(const std::string& task, const std::string& by) const {
+  if (sought_.contains(task)) return true;
+  const auto of_the_same = [&](const auto& one) { return one.second.by == by; };
+  return may_join(task) && sought_.size() < most_sought_ &&
+         std::count_if(sought_.begin(), sought_.end(), of_the_same) < static_cast<std::ptrdiff_t>(most_sought_ / 4);
+}
+
+PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& task, const claim& where,
+                                                          const std::string& by, time_point until) {
   if (rpc::is_of_the_future(where.incarnation) || !host_port(where.address).leads_somewhere()) return nullptr;
   std::lock_guard hold(mutex_);
   const auto said = claims_.find(task);
   const claim* const best = said == claims_.end() ? nullptr : latest(said->second);
   if (best && best->incarnation >= where.incarnation) return nullptr;
   const auto known = places_.find(task);
-  const bool is_full = (looked_for_.size() >= most_looked_for && !looked_for_.contains(task)) ||
-                       ways_.size() >= names_.size() + most_looked_for;  // some have come up, and have not joined
-  if (known == places_.end() && (is_full || !may_join(task))) return nullptr;
-  const auto [search, is_new] = looked_for_.emplace(task, where.incarnation);
-  if (!is_new && where.incarnation <= search->second) return nullptr;
-  search->second = where.incarnation;
-  place heard;  // of a task that has not joined
-  place& at = known == places_.end() ? heard : known->second;
-  at.address = where.address;
-  at.other = best ? best->address : at.spec;
-  const auto way = ways_.find(task);
-  if (way == ways_.end()) return make_way(task, at);
-  way->second->moved_to(at.address, at.other);
-  return is_new ? way->second : nullptr;
+  if (known == places_.end() && !may_seek(task, by)) return nullptr;
+  const auto [at, is_new] = sought_.emplace(task, search{where, by, until});
+  search& so_far = at->second;
+  const bool is_later = where.incarnation > so_far.where.incarnation;
+  if (!is_new && by != so_far.by) {
+    so_far.other = is_later ? so_far.where : where;
+    so_far.other_by = is_later ? so_far.by : by;
+  }
+  if (is_later) so_far.where = where, so_far.by = by;
+  if (ways_.find(task) == ways_.end()) return make_way(task, aim_of(task));
+  turn_way(task);
+  return is_new ? ways_.at(task) : nullptr;
 }
 
-PINION_DECL void peers::was_looked_for(const std::string& task) {
+PINION_DECL bool peers::leads_to_earlier(const std::string& task, const search& than) const {
+  const auto way = ways_.find(task);
+  return way != ways_.end() && way->second->up() && way->second->incarnation() < than.where.incarnation;
+}
+
+PINION_DECL std::vector<peers::hearsay> peers::end_searches(time_point now) {
+  std::vector<hearsay> others;
   std::lock_guard hold(mutex_);
-  if (looked_for_.erase(task) == 0) return;
-  if (places_.find(task) != places_.end()) return move(task);
-  std::erase(forgotten_, task);
-  forgotten_.push_back(task);
-  close_forgotten();
+  for (auto at = sought_.begin(); at != sought_.end();) {
+    const auto one = at++;
+    const bool is_known = places_.find(one->first) != places_.end();
+    if (one->second.until > now || (is_known && leads_to_earlier(one->first, one->second))) continue;
+    if (!one->second.other_by.empty()) others.push_back({one->first, one->second.other, one->second.other_by});
+    const std::string task = sought_.extract(one).key();
+    is_known ? turn_way(task) : close_way(task);
+  }
+  return others;
+}
+
+PINION_DECL void peers::close_way(const std::string& task) {
+  if (std::find(forgotten_.begin(), forgotten_.end(), task) != forgotten_.end()) return;  // somebody may use it
+  const auto way = ways_.extract(task);
+  if (way) way.mapped()->close(error(errc::unavailable, task + " has not joined the cluster"));
 }
 
 PINION_DECL void peers::move(const std::string& task) {
@@ -164,7 +233,7 @@ PINION_DECL void peers::move(const std::string& task) {
     at.address = best->address, at.other = at.spec;
   else if (!at.spec.empty() && at.address != at.spec)
     at.other = std::exchange(at.address, at.spec);
-  if (const auto way = ways_.find(task); way != ways_.end()) way->second->moved_to(at.address, at.other);
+  turn_way(task);
 }
 
 PINION_DECL void peers::unlearn(const std::string& task, std::uint64_t channel) {
