@@ -247,6 +247,8 @@ inline awaitable<std::vector<std::string>> addresses_of(asio::io_context& contex
   });
   asio::error_code cancelled;
   co_await name->ended.async_wait(telling(cancelled));
+  // The context looks up one name at a time, and passes over those that nobody waits for.
+  if (!name->is_over) name->resolver.cancel();
   if (!name->is_over) throw error(errc::deadline_exceeded, "the name of " + address + " was not resolved in time");
   if (name->failed)
     throw error(errc::unavailable, "cannot resolve the name of " + address + ": " + name->failed.message());
