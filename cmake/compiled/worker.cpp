@@ -29,5 +29,6 @@
 #include <pinion/distributed/worker/recent_failures.ipp>
 #include <pinion/distributed/worker/remote_rendezvous.ipp>
 #include <pinion/distributed/worker/step_counts.ipp>
+#include <pinion/distributed/worker/unsettled_parts.ipp>
 #include <pinion/distributed/worker/worker.ipp>
 #endif

@@ -35,6 +35,8 @@ census census_of(server& task) {
           {"values offered", r.backlog.values_offered},
           {"early values", r.backlog.values_early},
           {"graphs kept", r.backlog.graphs_kept},
+          {"unsettled parts", r.backlog.parts_unsettled},
+          {"sought tasks", r.backlog.tasks_sought},
           {"closures", static_cast<std::uint64_t>(r.pool.queued)},
           {"connections that share memory", r.shared.connections},
           {"slabs", r.shared.slabs},

@@ -55,7 +55,9 @@ json of(const pinion::backlog_report& b) {
           {"bytes_received", b.bytes_received},
           {"values_offered", b.values_offered},
           {"values_early", b.values_early},
-          {"graphs_kept", b.graphs_kept}};
+          {"graphs_kept", b.graphs_kept},
+          {"parts_unsettled", b.parts_unsettled},
+          {"tasks_sought", b.tasks_sought}};
 }
 json of(const pinion::shared_memory_report& s) {
   return {

@@ -97,6 +97,9 @@ struct backlog_report {
   std::uint64_t values_offered = 0;  // values that wait until other tasks pull them
   std::uint64_t values_early = 0;    // values for runs that have not begun
   std::uint64_t graphs_kept = 0;     // graphs that stay for those who send them again
+  // Parts that have ended, and hold what they took from queues of this task until their runs have.
+  std::uint64_t parts_unsettled = 0;
+  std::uint64_t tasks_sought = 0;  // tasks of which others have told, and which are not found so far
 };
 
 // The memory of other processes of the host that the task has mapped: that of connections, each of which takes a

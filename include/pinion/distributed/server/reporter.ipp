@@ -48,6 +48,8 @@ PINION_DECL task_report reporter::report(const backlog_report& waiting) const {
   all.backlog.values_offered = from_.values.offered();
   all.backlog.values_early = from_.values.early();
   all.backlog.graphs_kept = from_.worker.graphs().count();
+  all.backlog.parts_unsettled = from_.worker.unsettled();
+  all.backlog.tasks_sought = from_.peers.sought();
   take_inventory(from_.task, all);
   shorten(all);
   return all;

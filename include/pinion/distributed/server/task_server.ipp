@@ -191,13 +191,14 @@ PINION_DECL task_server::opened task_server::run_kept(const delivery& d) {
     or_fail(answer, [&] {
       worker_.run(
           r, party_of(from), {}, 0, worker::begin_in::pool,
-          [this, answer, session = r.run.session, counted = burdens_.of_run_of_task(from->channel)](run_result ran) {
+          [this, answer, session = r.run.session](run_result ran) {
             if (failed_without_trace(ran)) return answer->fail(*ran.failure);
             answer->reply_with([&] {
               return rpc::encode(
                   part_ended{worker_.take_notices(session), std::move(ran.trace), ran.failure, ran.holds});
             });
-          });
+          },
+          burdens_.of_run_of_task(from->channel));
     });
   });
 }

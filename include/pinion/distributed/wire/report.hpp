@@ -46,7 +46,8 @@ void serialize(A& a, pool_report& p) {
 }
 template <class A>
 void serialize(A& a, backlog_report& b) {
-  a(b.clients, b.bytes_waiting, b.bytes_received, b.values_offered, b.values_early, b.graphs_kept);
+  a(b.clients, b.bytes_waiting, b.bytes_received, b.values_offered, b.values_early, b.graphs_kept, b.parts_unsettled,
+    b.tasks_sought);
 }
 template <class A>
 void serialize(A& a, shared_memory_report& s) {

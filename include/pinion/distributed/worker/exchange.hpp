@@ -86,6 +86,8 @@ class exchange final : public value_carrier {
   void end(const run_id& run);
   // Forgets a run that is over on every task, or was cancelled, with the values it announced.
   void forget(const run_id& run);
+  // Has it ended, or was it forgotten? It does not begin any more then.
+  bool is_over(const run_id& run) const;
   // Drops the values that the runs of a session still offer, since nobody will pull them.
   void forget_session(const session_id& session);
   // Drops the values that have waited too long for a run to begin, and old tombstones; fails the runs whose values were

@@ -61,6 +61,11 @@ PINION_DECL void exchange::end(const run_id& run) {
   if (ended.meet) ended.meet->abort(over);
 }
 
+PINION_DECL bool exchange::is_over(const run_id& run) const {
+  std::lock_guard hold(mutex_);
+  return is_buried(run);
+}
+
 PINION_DECL void exchange::forget(const run_id& run) {
   end(run);
   std::lock_guard hold(mutex_);

@@ -17,6 +17,7 @@
 #include <pinion/distributed/worker/recent_failures.hpp>
 #include <pinion/distributed/worker/run_result.hpp>
 #include <pinion/distributed/worker/step_counts.hpp>
+#include <pinion/distributed/worker/unsettled_parts.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -40,6 +41,8 @@ class worker {
   // The parts of steps that it has run and runs, and the runs under way, the oldest first.
   step_report parts() const;
   std::vector<run_report> runs() const;
+  // How many parts have ended and hold what they have taken from queues, since their runs have not.
+  std::size_t unsettled() const { return unsettled_.size(); }
   // The failures that its task has seen. They may outlive the worker.
   const std::shared_ptr<recent_failures>& failures() const { return failures_; }
   // The graphs that its task was sent: by masters, and by the clients of its own master.
@@ -52,9 +55,10 @@ class worker {
   // Registers a step whose nodes are known by their fingerprint; or tells that they are not, and does nothing.
   void register_known(const party& by, distributed::register_known r, std::uint64_t memory, completion<bool> done);
 
-  // Runs a registered step, which returns `fetches` values.
+  // Runs a registered step, which returns `fetches` values. The run is counted until `counted` is gone, which is kept
+  // while it is under way here or holds what it has taken.
   void run(const run_step& r, const party& by, std::vector<any_tensor> feeds, std::size_t fetches, begin_in where,
-           run_ended done);
+           run_ended done, std::shared_ptr<void> counted = nullptr);
 
   std::vector<std::string> take_notices(const session_id& session) { return steps_.take_notices(session); }
 
@@ -103,6 +107,7 @@ class worker {
     std::vector<any_tensor> feeds, fetches;
     runtime::step_state state;
     run_ended done;
+    std::shared_ptr<void> counted;
     std::atomic<bool> started{false};
   };
   // A run that was requested and has not yet begun.
@@ -113,6 +118,7 @@ class worker {
     std::size_t fetches;
     begin_in where;
     run_ended done;
+    std::shared_ptr<void> counted;
   };
 
   // ---- registering
@@ -148,19 +154,17 @@ class worker {
   void finish(const std::shared_ptr<active_run>& a);
   using run_map = std::map<run_id, std::shared_ptr<active_run>>;
   std::shared_ptr<active_run> find_run(const run_id& run) const;
-  // Keeps a run that ends well here, if it would give something back where it is given up. Returns whether it would.
+  // Keeps a run that ends here, if it would give something back where it is given up. Returns whether it would.
   bool keep_unsettled(const std::shared_ptr<active_run>& a);
-  void forget_unsettled(const run_id& run);
   template <class Which>
-  std::vector<std::shared_ptr<active_run>> runs_if(const run_map& in, const Which& which) const {
+  std::vector<std::shared_ptr<active_run>> runs_if(const Which& which) const {
     std::vector<std::shared_ptr<active_run>> all;
     std::lock_guard hold(mutex_);
-    for (const auto& [run, a] : in)
+    for (const auto& [run, a] : active_)
       if (which(*a)) all.push_back(a);
     return all;
   }
-  static constexpr std::size_t most_unsettled = 1000;  // of one master
-  static constexpr std::size_t most_named = 3;         // nodes of a step in one message
+  static constexpr std::size_t most_named = 3;  // nodes of a step in one message
   // Returns the names of some nodes of a step, the last ones, since earlier nodes have often ended.
   static std::string nodes_of(const kept_step& step);
   // Notes a failure of a part, unless this task's own master does.
@@ -181,7 +185,7 @@ class worker {
   std::condition_variable idle_;
   bool stopped_ = false;
   run_map active_;
-  run_map unsettled_;  // these have ended well here, and may be given up elsewhere
+  unsettled_parts unsettled_;
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -75,9 +75,9 @@ PINION_DECL void worker::keep(const party& by, const kept_steps::step_ref& step,
 }
 
 PINION_DECL void worker::run(const run_step& r, const party& by, std::vector<any_tensor> feeds, std::size_t fetches,
-                             begin_in where, run_ended done) {
-  const auto order =
-      std::make_shared<ordered_run>(ordered_run{r, by, std::move(feeds), fetches, where, std::move(done)});
+                             begin_in where, run_ended done, std::shared_ptr<void> counted) {
+  const auto order = std::make_shared<ordered_run>(
+      ordered_run{r, by, std::move(feeds), fetches, where, std::move(done), std::move(counted)});
   try {
     expect_of(by, r.run.session);
     auto what = steps_.find(r);
@@ -106,18 +106,25 @@ PINION_DECL void worker::expect_of(const party& by, const session_id& session) c
 
 PINION_DECL void worker::cancel(const run_id& run, const error& why, const party& by) {
   if (!is_of(by, run.session)) return;
-  const auto a = find_run(run);
-  if (!a && !steps_.knows(run.session)) return;
-  const auto end_it = [this, a, run, why] {
-    if (a) fail(a, why);
-    forget_unsettled(run);
-    insist([&] { exchange_.forget(run); });
+  if (!find_run(run) && !steps_.knows(run.session)) return;
+  const auto end_it = [this, run, why] {
+    const auto fail_it = [&] {
+      if (const auto a = find_run(run)) fail(a, why);
+    };
+    fail_it();
+    insist([&] { exchange_.forget(run); });  // it begins no more
+    fail_it();                               // it has begun meanwhile
+    unsettled_.cancel(run, runtime::step_state::reason_of(why));
   };
   ring(run.session.number, end_it);
 }
 
 PINION_DECL void worker::settle(const run_id& run, const party& by) {
-  if (is_of(by, run.session)) forget_unsettled(run);
+  if (!is_of(by, run.session)) return;
+  auto taken = unsettled_.settle(run);
+  if (!taken.holds || by.is_own_master()) return;
+  // Values go, which is not for the network's thread.
+  ring(run.session.number, [gone = std::make_shared<unsettled_parts::part>(std::move(taken))] { *gone = {}; });
 }
 
 template <class Alarm>
@@ -143,14 +150,13 @@ PINION_DECL progress_reply worker::progress_of(const run_id& run, const party& b
 
 PINION_DECL void worker::forget_owner(std::uint64_t channel, const error& why) {
   const auto theirs = [&](const active_run& r) { return r.owner.channel == channel; };
-  for (const auto* const runs : {&active_, &unsettled_})
-    insist([&] {
-      for (const auto& a : runs_if(*runs, theirs))
-        ring(a->state.line, [this, a, why] {
-          fail(a, why);
-          forget_unsettled(a->meet->run());
-        });
-    });
+  insist([&] {
+    for (const auto& a : runs_if(theirs)) ring(a->state.line, [this, a, why] { fail(a, why); });
+  });
+  ring(channel, [this, channel] {
+    unsettled_.cancel_if([&](const run_id&, const unsettled_parts::part& p) { return p.channel == channel; },
+                         cancellation::reason::given_up);
+  });
   insist([&] { builders_.drop(channel); });
   for (auto& [session, kept] : steps_.forget_all_of(channel)) let_go(session, std::move(kept));
 }
@@ -170,14 +176,12 @@ PINION_DECL void worker::reset(const std::vector<std::string>& containers) {
 
 PINION_DECL std::string worker::stop(const error& why, time_point until) {
   drain();
-  run_map forgotten;  // without the lock
   std::unique_lock hold(mutex_);
   stopped_ = true;
   hold.unlock();
-  for (const auto* const runs : {&active_, &unsettled_})
-    for (const auto& a : runs_if(*runs, [](const active_run&) { return true; })) fail(a, why);
+  for (const auto& a : runs_if([](const active_run&) { return true; })) fail(a, why);
+  unsettled_.cancel_if([](auto&&...) { return true; }, runtime::step_state::reason_of(why));
   hold.lock();
-  forgotten.swap(unsettled_);
   if (idle_.wait_until(hold, until, [this] { return active_.empty(); })) return "";
   hold.unlock();
   return names_of_runs();
@@ -249,6 +253,11 @@ PINION_DECL void worker::build(kept_steps::claim& by, const kept_steps::step_ref
 PINION_DECL void worker::let_go(const session_id& session, kept_steps::session_ref kept) {
   if (!kept) return;
   exchange_.forget_session(session);
+  // Nobody tells any more how its runs end.
+  ring(session.number, [this, session] {
+    unsettled_.cancel_if([&](const run_id& run, const unsettled_parts::part&) { return run.session == session; },
+                         cancellation::reason::given_up);
+  });
   static_cast<void>(outcome_of([&] { builders_.add(session.number, [kept]() mutable { kept = nullptr; }); }));
 }
 
@@ -310,10 +319,15 @@ PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order
     a->state.feeds = a->feeds;
     a->state.fetches = a->fetches;
     if (r.trace) a->state.tracer = &a->tracer.emplace();
-    std::lock_guard hold(mutex_);
-    if (stopped_) throw rpc::is_stopping(name_);
-    active_.emplace(r.run, a);
-    a->done = std::move(order.done);
+    {
+      std::lock_guard hold(mutex_);
+      if (stopped_) throw rpc::is_stopping(name_);
+      active_.emplace(r.run, a);
+      a->done = std::move(order.done);
+      a->counted = std::move(order.counted);
+    }
+    // Whoever cancelled it before it was there to be found has made it one that is over.
+    if (exchange_.is_over(r.run)) a->state.fail(error(errc::cancelled, "the run was cancelled as it began"));
     return a;
   } catch (...) {
     insist([&] { exchange_.end(r.run); });
@@ -355,19 +369,24 @@ PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
       exchange_.forget(a->meet->run());
   });
   const auto done = std::move(a->done);
-  const auto failed = a->state.failure();
-  counts_.ended(!failed, net_.now());
   run_result result;
+  static_cast<void>(outcome_of([&] { result.holds = keep_unsettled(a); }));
+  // Whoever fails the run from now on finds what is kept.
+  const auto failed = a->state.end();
+  counts_.ended(!failed, net_.now());
   if (a->tracer) static_cast<void>(outcome_of([&] { result.trace = a->tracer->take(); }));
   if (failed) {
+    result.holds = false;
+    unsettled_.cancel(a->meet->run(), runtime::step_state::reason_of(*failed));
     result.failure = failed;
     static_cast<void>(
         outcome_of([&] { result.failure = std::make_shared<const error>(error(*failed).in_task(name_)); }));
     note(a->owner, *result.failure);
   } else {
     result.fetches = std::move(a->fetches);
-    static_cast<void>(outcome_of([&] { result.holds = keep_unsettled(a); }));
   }
+  a->feeds.clear();
+  if (!result.holds) a->counted = nullptr;
   done(std::move(result));
   std::lock_guard hold(mutex_);
   active_.erase(a->meet->run());
@@ -375,25 +394,14 @@ PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
 }
 
 PINION_DECL bool worker::keep_unsettled(const std::shared_ptr<active_run>& a) {
-  // Of a session that is gone nobody tells any more how the run ends.
-  if (const auto session = a->session.lock(); !session || session->forgotten.cancelled())
-    a->state.cancellation.cancel(cancellation::reason::given_up);
-  run_map::node_type forgotten;  // without the lock
-  std::lock_guard hold(mutex_);
   if (!a->state.cancellation.is_heard()) return false;
-  const auto of_the_same = [&](const auto& other) { return other.second->owner.channel == a->owner.channel; };
-  const auto first = std::find_if(unsettled_.begin(), unsettled_.end(), of_the_same);
-  if (first != unsettled_.end() &&
-      std::count_if(first, unsettled_.end(), of_the_same) >= static_cast<std::ptrdiff_t>(most_unsettled))
-    forgotten = unsettled_.extract(first);
-  unsettled_.emplace(a->meet->run(), a);
-  return true;
-}
-
-PINION_DECL void worker::forget_unsettled(const run_id& run) {
-  run_map::node_type forgotten;  // without the lock
-  std::lock_guard hold(mutex_);
-  forgotten = unsettled_.extract(run);
+  const run_id& run = a->meet->run();
+  unsettled_.keep(run, {a->owner.channel, {a, &a->state.cancellation}});
+  // Whoever forgets the session looks for what is kept after that.
+  const auto session = a->session.lock();
+  const bool is_told = session && !session->forgotten.cancelled();
+  if (!is_told) unsettled_.cancel(run, cancellation::reason::given_up);
+  return is_told;
 }
 
 PINION_DECL step_report worker::parts() const {
@@ -406,7 +414,7 @@ PINION_DECL step_report worker::parts() const {
 PINION_DECL std::vector<run_report> worker::runs() const {
   std::vector<run_report> all;
   const time_point now = net_.now();
-  for (const auto& a : runs_if(active_, [](const active_run&) { return true; })) {
+  for (const auto& a : runs_if([](const active_run&) { return true; })) {
     run_report& r = all.emplace_back(run_report{.master = a->meet->run().session.master,
                                                 .step = a->meet->run().count,
                                                 .age = std::chrono::duration<double>(now - a->began).count(),
@@ -422,9 +430,8 @@ PINION_DECL std::vector<run_report> worker::runs() const {
 
 PINION_DECL std::shared_ptr<worker::active_run> worker::find_run(const run_id& run) const {
   std::lock_guard hold(mutex_);
-  for (const auto* const runs : {&active_, &unsettled_})
-    if (const auto at = runs->find(run); at != runs->end()) return at->second;
-  return nullptr;
+  const auto at = active_.find(run);
+  return at == active_.end() ? nullptr : at->second;
 }
 
 PINION_DECL std::string worker::nodes_of(const kept_step& step) {

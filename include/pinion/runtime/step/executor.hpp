@@ -65,6 +65,10 @@ class step_state final : public step_watch {
   void fail(const error& why) override;
   // The first failure; null: there is none so far.
   shared_error failure() const;
+  // Ends the step: fail() does nothing from now on. Returns the failure, which is final.
+  shared_error end();
+  // Why a step with this failure is cancelled.
+  static pinion::cancellation::reason reason_of(const error& failure);
 
   cuda::first_wrong* expect_values(devices::device& on, describe_wrong describe) override;
   cuda::wrong_places wrong_so_far(devices::device& on) override;
@@ -84,6 +88,7 @@ class step_state final : public step_watch {
   mutable std::mutex mutex_;
   std::atomic<bool> failed_{false};
   shared_error failure_;
+  bool ended_ = false;
   std::map<const devices::device*, wrong_values> wrong_values_;
   std::vector<const executor*> parts_;
 };

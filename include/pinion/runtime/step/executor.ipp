@@ -22,15 +22,25 @@ PINION_DECL error step_state::too_late() {
 PINION_DECL void step_state::fail(const error& why) {
   {
     std::lock_guard hold(mutex_);
-    if (failure_) return;
+    if (failure_ || ended_) return;
     failure_ = pinion::detail::share(why);
     failed_.store(true, std::memory_order_release);
   }
   rendezvous->abort(why);
+  cancellation.cancel(reason_of(why));
+}
+
+PINION_DECL cancellation::reason step_state::reason_of(const error& failure) {
   // No value of the step is to blame for these.
-  const bool given_up = why.code() == errc::cancelled || why.code() == errc::deadline_exceeded ||
-                        why.code() == errc::unavailable || why.code() == errc::aborted;
-  cancellation.cancel(given_up ? cancellation::reason::given_up : cancellation::reason::failed);
+  const bool given_up = failure.code() == errc::cancelled || failure.code() == errc::deadline_exceeded ||
+                        failure.code() == errc::unavailable || failure.code() == errc::aborted;
+  return given_up ? cancellation::reason::given_up : cancellation::reason::failed;
+}
+
+PINION_DECL shared_error step_state::end() {
+  std::lock_guard hold(mutex_);
+  ended_ = true;
+  return failure_;
 }
 
 PINION_DECL shared_error step_state::failure() const {
