@@ -126,16 +126,47 @@ TEST_CASE("a part that has ended gives back what it has taken, where its master 
 TEST_CASE("what a step that has ended well has taken does not come back, whatever its session does then") {
   auto local = pn::local_cluster{{{"ps", 1}, {"worker", 2}}};
   half_way m;
+  const auto unsettled = [&] { return pn::inspect(local.target("ps", 0)).backlog.parts_unsettled; };
   pn::session sess{{.target = local.target("worker", 0), .graph = &m.g}};
   {
     pn::session once{{.target = local.target("worker", 0), .graph = &m.g}};
     m.take(
         sess, [&] { return once.run(m.sum); }, local.target("ps", 0));
+    CHECK(unsettled() == 1);
     sess.run({{m.x, pn::tensor<float>::of({1, 1})}}, m.fill);
     CHECK(m.taken.get() == pn::tensor<float>::of({6, 7}));
+    CHECK(real::soon([&] { return unsettled() == 0; }));
     once.cancel_steps(pn::error(pn::errc::cancelled, "too late"));
   }
   CHECK(int(sess.run(m.size)) == 0);
   sess.run({{m.x, pn::tensor<float>::of({7, 8})}}, m.put);
   CHECK(sess.run(m.get) == pn::tensor<float>::of({7, 8}));
+}
+
+TEST_CASE("what the body of a cond has taken goes back where its step is given up, and not an iteration of a loop") {
+  auto local = pn::local_cluster{{{"ps", 1}, {"worker", 2}}};
+  half_way m;
+  const bool loops = GENERATE(true, false);
+  pn::expr<float> sum = [&] {
+    pn::device on{"/job:ps/task:0"};
+    const pn::expr<float> none = pn::zeros<float>({2});
+    pn::expr<float> got = pn::cond(
+        pn::constant(true), [&] { return m.q.dequeue(); }, [&] { return none; });
+    if (loops) {
+      auto [turns, last] = pn::while_loop([](auto k, auto) { return k < 1; },
+                                          [&](auto k, auto) { return std::tuple(k + 1, m.q.dequeue()); }, 0, none);
+      got = last;
+    }
+    const pn::device there{"/job:worker/task:1"};
+    return got + m.empty.dequeue();
+  }();
+  pn::session sess{{.target = local.target("worker", 0), .graph = &m.g}};
+  m.take(
+      sess, [&] { return sess.run(sum); }, local.target("ps", 0));
+  sess.cancel_steps(pn::error(pn::errc::cancelled, "enough"));
+  CHECK(refusal([&] { m.taken.get(); }, pn::errc::cancelled) == "");
+  if (loops)
+    CHECK(int(sess.run(m.size)) == 0);
+  else
+    CHECK(m.comes_back(sess));
 }

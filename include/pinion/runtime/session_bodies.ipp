@@ -4,6 +4,7 @@
 #include <string>
 
 #include <pinion/graph/traverse.hpp>
+#include <pinion/op/control/op.hpp>
 #include <pinion/op/variable/op.hpp>
 #include <pinion/placement/simple_placer.hpp>
 #include <pinion/runtime/session_bodies.hpp>
@@ -15,7 +16,8 @@ namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 class body_step final : public nested_step {
  public:
   template <class... A>
-  explicit body_step(std::size_t results, A&&... a) : compiled_(std::forward<A>(a)...), results_(results) {}
+  body_step(std::size_t results, bool repeats, A&&... a)
+      : compiled_(std::forward<A>(a)...), results_(results), repeats_(repeats) {}
 
   bool runs_in_place() const override { return compiled_.runs_in_order(); }
 
@@ -45,13 +47,15 @@ class body_step final : public nested_step {
     if (caller.watch) r->state.deadline = caller.watch->time_limit();
     if (caller.cancellation) {
       r->cancellation = caller.cancellation;
-      r->subscription = caller.cancellation->subscribe([weak = std::weak_ptr(r)] {
-        if (const auto alive = weak.lock()) alive->state.fail(given_up());
+      r->subscription = caller.cancellation->subscribe([weak = std::weak_ptr(r), around] {
+        const shared_error why = around ? around->failure() : nullptr;
+        if (const auto alive = weak.lock()) alive->state.fail(why ? *why : given_up());
       });
       if (r->subscription == 0) r->state.fail(given_up());
     }
-    const auto finish = [r, done = std::move(done)] {
+    const auto finish = [r, repeats = repeats_, done = std::move(done)] {
       if (r->cancellation) r->cancellation->unsubscribe(r->subscription);
+      if (r->cancellation && !repeats) hold_taken(r);
       done(outcome<>(r->state.failure()).then([&] { return std::move(r->fetches); }));
     };
     compiled_.start(r->state, finish);
@@ -66,10 +70,22 @@ class body_step final : public nested_step {
     pinion::cancellation* cancellation = nullptr;
     std::uint64_t subscription = 0;
   };
+  // What the body has taken from queues goes back where the step around it is given up. An iteration that has ended has
+  // used up what it took, since a loop may take any number of elements.
+  static void hold_taken(const std::shared_ptr<one_run>& r) {
+    if (!r->state.cancellation.is_heard()) return;
+    const auto cancel = [r] {
+      r->state.cancellation.cancel(r->cancellation->given_up() ? cancellation::reason::given_up
+                                                               : cancellation::reason::failed);
+    };
+    r->feeds.clear();
+    if (r->cancellation->subscribe(cancel) == 0) cancel();
+  }
   static error given_up() { return error(errc::cancelled, "the step was given up"); }
 
   compiled_step compiled_;
   const std::size_t results_;
+  const bool repeats_;  // is it a part of a loop?
 };
 
 }}}}  // namespace pinion::v0::runtime::detail
@@ -82,8 +98,9 @@ PINION_DECL std::shared_ptr<nested_step> session_bodies::compile(const body& b, 
   const placement placed = place(b, signature, caller, on);
   int home = 0;
   while (placed.devices()[static_cast<std::size_t>(home)].name != on.name()) ++home;
-  return std::make_shared<detail::body_step>(results.size(), cut_by_device(b.view(), placed, signature, home), b.view(),
-                                             task_, *kernels_, shared_from_this());
+  return std::make_shared<detail::body_step>(results.size(), caller.op == op::loop::name,
+                                             cut_by_device(b.view(), placed, signature, home), b.view(), task_,
+                                             *kernels_, shared_from_this());
 }
 
 PINION_DECL placement session_bodies::place(const body& b, const step_signature& s, const node& caller,
