@@ -138,8 +138,43 @@ TEST_CASE("a training that may begin with a part does not begin with a checkpoin
     sess.run(m.w.initializer());
     tr::saver{{.variables = {m.w}}}.save(sess, dir.path("weights"));
   }
-  CHECK(refusal([&] { m.train(dir.path(), 1); }, pn::errc::not_found, dir.path("weights"),
-                "does not have 'global_step'") == "");
+  CHECK(refusal([&] { m.train(dir.path(), 1); }, pn::errc::not_found,
+                "no checkpoint in " + dir.path() + " has the global step, without which none is restored in part",
+                "checkpoint " + dir.path("weights") + " is passed over, since it does not have 'global_step'") == "");
+}
+
+TEST_CASE("a training that may begin with a part prefers an older checkpoint that is whole") {
+  temporary_folder dir;
+  model m;
+  m.partial = true;
+  const auto more = pn::variable(1.0f, {.name = "more"});
+  m.train(dir.path(), 2);
+  {
+    pn::session sess;
+    tr::saver().restore(sess, dir.path("model-2"));
+    tr::saver{{.variables = {m.w, m.step}}}.save(sess, dir.path("weights"), m.step);
+  }
+  CHECK(m.train(dir.path(), 0) == "restored checkpoint " + dir.path("model-2") + ": training goes on at step 2; " +
+                                      "checkpoint " + dir.path("weights-2") +
+                                      " is passed over, since it does not have 'more'");
+}
+
+TEST_CASE("a training whose saver has another name for the step begins with a part that has it") {
+  temporary_folder dir;
+  const auto saver_of = [](const model& m) {
+    return std::make_shared<tr::saver>(tr::saver_options{.variables = {m.w}, .names = {{"old/step", m.step}}});
+  };
+  {
+    model m;
+    m.train(dir.path(), 2, {}, saver_of(m));
+  }
+  model m;
+  m.partial = true;
+  const auto more = pn::variable(1.0f, {.name = "more"});
+  const auto saver =
+      std::make_shared<tr::saver>(tr::saver_options{.variables = {m.w, more}, .names = {{"old/step", m.step}}});
+  CHECK(m.train(dir.path(), 0, {}, saver) == "restored checkpoint " + dir.path("model-2") +
+                                                 ": training goes on at step 2; it does not have 'more': initialised");
 }
 
 TEST_CASE("a saver of two folders removes in each what it has made there beyond what it keeps") {

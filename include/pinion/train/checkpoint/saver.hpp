@@ -156,6 +156,8 @@ class saver {
   // The variables that a checkpoint does not have, as a sentence's list of names; "" where it has all. Throws
   // not_found, the file does not exist; invalid_argument, a variable has another dtype or shape in it; data_loss.
   std::string missing_in(const std::string& prefix) const;
+  // The name that a variable has in a checkpoint; "" for one that this saver does not save.
+  std::string name_of(const operation& variable) const;
 
  private:
   // A variable with the name of its tensor in a checkpoint; a part of a partitioned variable is some rows of that

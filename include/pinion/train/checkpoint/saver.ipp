@@ -291,6 +291,13 @@ PINION_DECL std::string saver::missing_in(const std::string& prefix) const {
   return found_in(checkpoint_reader(prefix), prefix).missing;
 }
 
+PINION_DECL std::string saver::name_of(const operation& variable) const {
+  const node_id id = variable.id(*graph_, "the saver's");
+  for (const saved_variable& v : variables())
+    if (v.variable == id) return v.name;
+  return "";
+}
+
 PINION_DECL void saver::restore(session& to, const std::string& prefix, const restore_options& options) const {
   settle();
   const checkpoint_reader reader(prefix);

@@ -79,9 +79,10 @@ inline beginning::found beginning::look(session& s) const {
 
 inline std::optional<std::int64_t> beginning::step_of(const std::string& checkpoint) const {
   const graph_view g(*o_.config.graph);
-  if (g.collection("global_step").empty()) return std::nullopt;
+  const auto& steps = g.collection("global_step");
+  if (steps.empty()) return std::nullopt;
   const checkpoint_reader reader(checkpoint);
-  const std::string& name = g[g.collection("global_step")[0]].name;
+  const std::string name = o_.scaffold.saver->name_of(handle_of<std::int64_t>(*o_.config.graph, steps[0]));
   if (!reader.find(name)) return std::nullopt;
   const any_tensor step = reader.read(name);
   return step.dtype() == dtype::int64 ? std::optional(*step.data<std::int64_t>()) : std::nullopt;
@@ -163,6 +164,7 @@ inline beginning::choice beginning::choose() const {
   choice made;
   if (o_.checkpoint_dir.empty()) return made;
   const auto listed = listed_checkpoints(o_.checkpoint_dir);
+  choice in_part;  // of the newest that will do in part
   for (std::size_t i = 0; i < listed.size(); ++i) {
     const std::string& checkpoint = listed[i];
     const std::string missing = missing_in(checkpoint, i + 1 < listed.size() ? listed[i + 1] : "");
@@ -170,12 +172,15 @@ inline beginning::choice beginning::choose() const {
       made.checkpoint = checkpoint;
       return made;
     }
-    if (o_.scaffold.restoring.partial && step_of(checkpoint)) {
-      made = {checkpoint, made.remark + fmt::format("; it does not have {}: initialised", missing), true};
-      return made;
-    }
+    if (o_.scaffold.restoring.partial && in_part.checkpoint.empty() && step_of(checkpoint))
+      in_part = {checkpoint, made.remark + fmt::format("; it does not have {}: initialised", missing), true};
     made.remark += fmt::format("; checkpoint {} is passed over, since it does not have {}", checkpoint, missing);
   }
+  if (!in_part.checkpoint.empty()) return in_part;
+  if (!listed.empty() && o_.scaffold.restoring.partial)
+    throw error(errc::not_found,
+                fmt::format("no checkpoint in {} has the global step, without which none is restored in part{}",
+                            o_.checkpoint_dir, made.remark));
   // Where all of them lack something, the training has changed: it does not begin anew over their files.
   if (!listed.empty()) return {.checkpoint = listed.front()};
   if (const auto gone = read_checkpoint_state(o_.checkpoint_dir).all; !gone.empty())
