@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include <pinion/device/cuda/compiler.hpp>
+
 #include "cuda_device/gpus.hpp"
 #include "support/told_lines.hpp"
 
@@ -49,6 +51,25 @@ TEST_CASE_METHOD(refusing, "a program that NVRTC refuses is interpreted, which i
                                    "kernel (NVRTC_ERROR_COMPILATION): pinion.cu(1): error: the test wants this text to "
                                    "be refused; the program:\n"));
   CHECK_THAT(told, Catch::Contains("= log1p %0\n"));
+}
+
+TEST_CASE_METHOD(world, "an NVRTC that itself fails counts as missing, with what mends it, and is told of once",
+                 "[stand-in]") {
+  const pn::cuda::compiler own;
+  const auto compile = [&] { return failure([&] { own.compile(R"(extern "C" __global__ void none() {})", 9, 0); }); };
+  REQUIRE(own.is_there());
+  CHECK(!own.has_news());
+  setenv("PINION_FAKE_NVRTC_FAILS", "1", 1);
+  const std::string why = compile();
+  unsetenv("PINION_FAKE_NVRTC_FAILS");
+  CHECK_THAT(why, Catch::StartsWith("unavailable: NVRTC " + own.version() +
+                                    " itself fails (NVRTC_ERROR_BUILTIN_OPERATION_FAILURE: nvrtc: error: failed to "
+                                    "open libnvrtc-builtins.so.), so GPUs interpret programs; "));
+  CHECK(!own.is_there());
+  CHECK("unavailable: " + own.problem() == why);
+  CHECK(compile() == why);  // until the process ends
+  CHECK(own.has_news());
+  CHECK(!own.has_news());
 }
 
 TEST_CASE_METHOD(refusing, "a plan says that a program is interpreted once its code was refused", "[stand-in]") {

@@ -2,6 +2,9 @@
 // tests/cuda holds their compiled kernels to the same references. On a real GPU the environment decides.
 #include <catch2/catch.hpp>
 
+#include <pinion/device/cuda/compiler.hpp>
+#include <pinion/device/cuda/kernel_store.hpp>
+
 #include "cuda_device/gpus.hpp"
 #include "laws/kernel_laws.hpp"
 
@@ -48,6 +51,12 @@ TEST_CASE_METHOD(gpu_laws, "a GPU computes what plain loops over doubles compute
     const auto rounds = special_values(s, numbers);
     for (std::size_t r = 0; r < rounds.size() - (adds_up(op) ? 2 : 0); ++r) check(rounds[r], "special");
   });
+  if (!std::getenv("PINION_CUDA_INTERPRET")) {  // then it is about compiled kernels
+    const cuda::card_facts gpu = cuda::list_cards().cards[0];
+    const auto made = cuda::kernel_store::of(gpu.major, gpu.minor).made();
+    INFO("NVRTC: " << cuda::compiler::of_this_program().problem());
+    CHECK(made.compiled + made.from_disk > 100);
+  }
   CHECK(fake_cuda::take_misuses().empty());
 }
 

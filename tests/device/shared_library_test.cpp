@@ -36,4 +36,14 @@ TEST_CASE("a missing library is a sentence, and has no functions") {
   CHECK_THAT(missing.problem(), Catch::Contains("the library libthere_is_none.so.7 was found neither in") &&
                                     Catch::Contains("PINION_CUDA_LIBS"));
   CHECK(missing.symbol<void()>("sqrt") == nullptr);
+  CHECK(missing.folder() == "");
+}
+
+TEST_CASE("a library tells the folder in which it was found, and one that belongs to it is sought there first") {
+  const shared_library maths({"libm.so.6"});
+  REQUIRE(maths.folder() != "");
+  const shared_library beside({"libc.so.6"}, maths.folder());
+  CHECK(beside.path() == maths.folder() + "/libc.so.6");
+  CHECK(shared_library({"libc.so.6"}, "/there/is/none").path() == "libc.so.6");
+  CHECK_FALSE(shared_library().is_open());
 }

@@ -97,11 +97,38 @@ PINION_DECL compiler::compiler() : library_({"libnvrtc.so.13", "libnvrtc.so.12",
   }
   call->knows_minimal = major >= 13;
   version_ = std::to_string(major) + "." + std::to_string(minor);
+  builtins_ = shared_library({"libnvrtc-builtins.so." + version_}, library_.folder());
   call_ = call;
+}
+
+PINION_DECL std::string compiler::problem() const {
+  const shared_error failed = failure();
+  return failed ? failed->sentence() : problem_;
+}
+
+PINION_DECL shared_error compiler::failure() const {
+  std::lock_guard hold(mutex_);
+  return failure_;
+}
+
+PINION_DECL bool compiler::has_news() const {
+  return failure() && !is_told_.exchange(true);
+}
+
+PINION_DECL void compiler::fail(const std::string& how) const {
+  const std::string cure = builtins_.is_open() ? "is the installation whole, and of one version?"
+                                               : "it needs libnvrtc-builtins.so." + version_ + " in its folder " +
+                                                     library_.folder() + ", or in one of PINION_CUDA_LIBS";
+  std::lock_guard hold(mutex_);
+  if (!failure_)
+    failure_ = std::make_shared<const error>(
+        errc::unavailable, "NVRTC " + version_ + " itself fails (" + how + "), so GPUs interpret programs; " + cure);
+  throw *failure_;
 }
 
 PINION_DECL std::string compiler::compile(const std::string& unit, int major, int minor) const {
   if (!call_) throw error(errc::unimplemented, "no CUDA C can be compiled: " + problem_);
+  if (const shared_error failed = failure()) throw *failed;
   const int wanted = 10 * major + minor, best = call_->best_for(wanted);
   const bool is_exact = best == wanted;
   nvrtcProgram program = nullptr;
@@ -113,6 +140,8 @@ PINION_DECL std::string compiler::compile(const std::string& unit, int major, in
   const char* const options[] = {target.c_str(), "-std=c++17", "-w", "-minimal"};
   if (const nvrtcResult failed = call_->CompileProgram(program, call_->knows_minimal ? 4 : 3, options)) {
     const std::string log = functions::text_of(program, call_->GetProgramLogSize, call_->GetProgramLog);
+    if (failed == NVRTC_ERROR_OUT_OF_MEMORY) throw error(errc::resource_exhausted, "NVRTC has no memory for a kernel");
+    if (failed != NVRTC_ERROR_COMPILATION) fail(call_->GetErrorString(failed) + (": " + detail::telling_line(log)));
     throw error(errc::invalid_argument, std::string("NVRTC refuses a kernel (") + call_->GetErrorString(failed) +
                                             "): " + detail::telling_line(log));
   }

@@ -60,7 +60,8 @@ PINION_DECL CUkern_st* kernel_store::find(const kernel_text& text, thread_pool* 
   if (one.second.is == state::failed) pinion::detail::throw_shared(why);
   if (!why || std::exchange(one.second.is_told, true)) return one.second.kernel;
   hold.unlock();
-  if (tell && compiler::of_this_program().is_there()) tell(*why);
+  const compiler& made_by = compiler::of_this_program();
+  if (tell && (made_by.is_there() || made_by.has_news())) tell(*why);
   return nullptr;
 }
 

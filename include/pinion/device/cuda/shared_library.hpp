@@ -14,11 +14,15 @@ namespace pinion { inline namespace v0 { namespace cuda {
 // program's end. Thread-safe.
 class shared_library {
  public:
-  explicit shared_library(const std::vector<std::string>& names);
+  shared_library() = default;  // none
+  // `first`: a folder in which it is sought before all others; empty: none.
+  explicit shared_library(const std::vector<std::string>& names, const std::string& first = {});
 
   bool is_open() const { return handle_ != nullptr; }
   // The file or name by which it was opened; empty where it is missing.
   const std::string& path() const { return path_; }
+  // The folder in which its file lies, wherever it was found; empty where it is missing.
+  std::string folder() const;
   // A sentence that tells where the library was sought and why it was not opened; empty where it is open.
   const std::string& problem() const { return problem_; }
   // The function of that name; null where the library is missing or has none. F is its type, as a header declares it:

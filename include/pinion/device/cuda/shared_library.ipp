@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <limits.h>
 
 #include <cstdlib>
 #include <string_view>
@@ -26,8 +27,9 @@ inline std::vector<std::string> library_folders() {
 
 }  // namespace detail
 
-PINION_DECL shared_library::shared_library(const std::vector<std::string>& names) {
+PINION_DECL shared_library::shared_library(const std::vector<std::string>& names, const std::string& first) {
   std::vector<std::string> places = detail::library_folders();
+  if (!first.empty()) places.insert(places.begin(), first + '/');
   places.insert(places.end(), {"", "/usr/local/cuda/lib64/"});
   for (const std::string& place : places)
     for (const std::string& name : names)
@@ -48,6 +50,11 @@ PINION_DECL bool shared_library::open(const std::string& path) {
   const char* const why = dlerror();
   problem_ = why ? why : path;
   return false;
+}
+
+PINION_DECL std::string shared_library::folder() const {
+  char origin[PATH_MAX];
+  return handle_ && dlinfo(handle_, RTLD_DI_ORIGIN, origin) == 0 ? origin : "";
 }
 
 PINION_DECL void* shared_library::address(const char* name) const {

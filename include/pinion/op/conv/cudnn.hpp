@@ -15,6 +15,7 @@
 
 #include <pinion/base/dtype.hpp>
 #include <pinion/base/process.hpp>
+#include <pinion/device/cuda/compiler.hpp>
 #include <pinion/device/cuda/shared_library.hpp>
 #include <pinion/device/device.hpp>
 #include <pinion/op/conv/cuda_kernels.hpp>
@@ -28,6 +29,8 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 // The functions of cuDNN, of the version whose header was compiled in. They are there all, or none is used.
 struct cudnn_functions {
+  // Its parts open NVRTC by its bare name, and find it open wherever that lies.
+  const cuda::compiler& opens = cuda::compiler::of_this_program();
   const cuda::shared_library library{{"libcudnn.so." + std::to_string(CUDNN_MAJOR)}};
 #define PINION_CUDNN(function) \
   decltype(&::cudnn##function) function = library.symbol<decltype(::cudnn##function)>("cudnn" #function)

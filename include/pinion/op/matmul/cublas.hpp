@@ -11,6 +11,7 @@
 
 #include <pinion/base/dtype.hpp>
 #include <pinion/base/process.hpp>
+#include <pinion/device/cuda/compiler.hpp>
 #include <pinion/device/cuda/shared_library.hpp>
 #include <pinion/device/device.hpp>
 #include <pinion/device/product_precision.hpp>
@@ -24,6 +25,8 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 // The functions of cuBLASLt, of the version whose header was compiled in. They are there all, or none is used.
 struct cublas_functions {
+  // It opens NVRTC by its bare name, and finds it open wherever that lies.
+  const cuda::compiler& opens = cuda::compiler::of_this_program();
   const cuda::shared_library library{{"libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR)}};
 #define PINION_CUBLAS(function) \
   decltype(&::cublasLt##function) function = library.symbol<decltype(::cublasLt##function)>("cublasLt" #function)

@@ -71,6 +71,11 @@ bool is_refused(const std::string& text) {
   return part && *part && text.find(part) != std::string::npos;
 }
 
+// True if a test wants the compiler itself to fail: PINION_FAKE_NVRTC_FAILS.
+bool is_broken() {
+  return std::getenv("PINION_FAKE_NVRTC_FAILS") != nullptr;
+}
+
 bool is_architecture(std::string_view option) {
   const auto at = option.find_last_of('_');
   return at != option.npos && std::any_of(architectures.begin(), architectures.end(), [&](int known) {
@@ -105,6 +110,7 @@ const char* nvrtcGetErrorString(nvrtcResult result) {
     case NVRTC_ERROR_INVALID_PROGRAM: return "NVRTC_ERROR_INVALID_PROGRAM";
     case NVRTC_ERROR_INVALID_OPTION: return "NVRTC_ERROR_INVALID_OPTION";
     case NVRTC_ERROR_COMPILATION: return "NVRTC_ERROR_COMPILATION";
+    case NVRTC_ERROR_BUILTIN_OPERATION_FAILURE: return "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE";
     default: return "NVRTC_ERROR unknown";
   }
 }
@@ -148,6 +154,10 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* con
       program->log = "nvrtc: error: invalid value for --gpu-architecture (-arch)\n";
       return NVRTC_ERROR_INVALID_OPTION;
     }
+  }
+  if (is_broken()) {
+    program->log = "nvrtc: error: failed to open libnvrtc-builtins.so.\n";
+    return NVRTC_ERROR_BUILTIN_OPERATION_FAILURE;
   }
   if (is_refused(program->text)) {
     program->log = program->name + "(1): error: the test wants this text to be refused\n";
