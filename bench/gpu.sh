@@ -3,12 +3,12 @@
 #
 #   bench/gpu.sh [FOLDER] [--time-limit SECONDS] [--only PROGRAM]...
 #
-# It builds in FOLDER, build/gpu unless said otherwise, as tests/gpu.sh does, whose archive has it too, with its programs
-# where it was packed with --built. FOLDER/bench.md is written as it goes: a table for each program, with the medians of
-# turns that were taken in one run, and their ratio. PyTorch joins where python3, or the program that PYTHON names,
-# imports it. What does not begin within the time limit is named as not run, and what does not end within it is stopped.
-# BENCH_QUICK=1 is a smoke run. The exit status is 0 if all ran, 1 if something failed, and 2 on a
-# machine without a GPU; gpu_compile alone runs on such a machine too.
+# It builds in FOLDER, build/gpu unless said otherwise, as tests/gpu.sh does, whose archive has it too, with its
+# programs where it was packed with --built. It adds to FOLDER/bench.md as it goes: a table for each program, with the
+# medians of turns that were taken in one run, and their ratio. PyTorch joins where python3, or the program that PYTHON
+# names, imports it. What does not begin within the time limit is named as not run, and what does not end within it is
+# stopped. BENCH_QUICK=1 is a smoke run. The exit status is 0 if all ran, 1 if something failed, and 2 on a machine
+# without a GPU; gpu_compile alone runs on such a machine too.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -62,7 +62,7 @@ report="$out/bench.md"
   echo "${gpus:-no GPU}"
   echo "commit $(cat commit 2>/dev/null || git describe --always --dirty)"
   print_tools
-} | tee "$report"
+} | tee -a "$report"
 for program in ${only:-$all}; do
   printf '\n## %s\n\n' "$program"
   left=$((${limit:-1000000} - SECONDS))
