@@ -57,6 +57,27 @@ TEST_CASE("exit waits for the calls of a library that run, and refuses later one
         }) == 0);
 }
 
+TEST_CASE("exit waits for a call that makes the statics of its library before it ends") {
+  CHECK(end_of_child([] {
+          static std::atomic<bool> inside{false}, left{false};
+          struct of_the_library {
+            ~of_the_library() {
+              if (!left) std::_Exit(3);
+            }
+          };
+          { const call first; }
+          std::thread([] {
+            const call slow;
+            static const of_the_library made;
+            inside = true;
+            inside.notify_one();
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            left = true;
+          }).detach();
+          inside.wait(false);
+        }) == 0);
+}
+
 TEST_CASE("the child of a fork that happens during a call does not wait for it") {
   const call of_the_parent;
   const auto began = std::chrono::steady_clock::now();

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
 
 #include <pinion/base/config.hpp>
@@ -20,6 +21,8 @@ template <class Library>
 class library_call;
 
 namespace detail {
+
+bool is_main_thread();
 
 class calls_until_exit {
  public:
@@ -49,7 +52,10 @@ class calls_until_exit {
 template <class Library>
 class library_call {
  public:
-  library_call() { all().enter(); }
+  library_call() {
+    static_cast<void>(&is_watched_);
+    all().enter();
+  }
   library_call(const library_call&) = delete;
   ~library_call() { all().leave(); }
 
@@ -58,6 +64,21 @@ class library_call {
     calls() : calls_until_exit([] { all().end(); }, [] { all().forget(); }) {}
   };
   static calls& all() { return of_this_process<calls>(); }
+
+  // exit() destroys what is local to its thread before it calls anything: what the main thread registers there comes
+  // before the destructors of statics, those too that a call makes which is under way.
+  struct first_at_exit {
+    first_at_exit() = default;
+    ~first_at_exit() {
+      if (detail::is_main_thread()) std::atexit([] { all().end(); });
+    }
+  };
+  static bool watch() {
+    thread_local const first_at_exit here;
+    static_cast<void>(&here);  // this constructs it
+    return true;
+  }
+  inline static const bool is_watched_ = watch();  // in the thread that starts the program
 };
 
 }}  // namespace pinion::v0

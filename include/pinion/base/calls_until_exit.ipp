@@ -2,6 +2,8 @@
 #pragma once
 
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <bit>
 #include <chrono>
@@ -11,6 +13,10 @@
 #include <pinion/base/error.hpp>
 
 namespace pinion { inline namespace v0 { namespace detail {
+
+PINION_DECL bool is_main_thread() {
+  return ::syscall(SYS_gettid) == ::getpid();
+}
 
 PINION_DECL calls_until_exit::calls_until_exit(void (*at_exit)(), void (*in_child)()) : at_exit_(at_exit) {
   ::pthread_atfork(nullptr, nullptr, in_child);
@@ -25,6 +31,7 @@ PINION_DECL void calls_until_exit::enter() {
 
 // exit() calls last what was registered first, and a library makes some of its statics in its first calls: the wait is
 // registered again after the first call, the second, the fourth and so on, so that it comes before what destroys them.
+// That is for another thread than the main one that calls exit().
 PINION_DECL void calls_until_exit::leave() noexcept {
   drop();
   if (std::has_single_bit(++done_) && !ending_) std::atexit(at_exit_);
