@@ -169,19 +169,20 @@ TEST_CASE("closing a session wakes those who wait at a queue") {
 TEST_CASE("close waits behind pending enqueues; what comes after it fails") {
   bench b;
   auto q = pn::fifo_queue<int>({.capacity = 1, .name = "n"});
-  auto put = q.enqueue(7);
+  auto put = q.enqueue(7), put_two = q.enqueue_many(pn::constant<int>({7, 8}));
   auto get = q.dequeue();
   auto shut = q.close(), again = q.close();
   auto closed = q.is_closed();
-  b.run(put);
-  auto second = b.later(put);
+  auto size = q.size();
+  auto putting = b.later(put_two);
+  b.until_size(size, 1);  // of the two the second waits
   auto closing = b.later(shut);
   CHECK(!b.run(closed));
   CHECK(b.run(get) == 7);
-  second.wait();
-  closing.wait();
-  // Which of the two came first is the scheduler's choice; either way the close is through now.
+  putting.get();
+  closing.get();
   CHECK(b.run(closed));
+  CHECK(b.run(get) == 8);
   CHECK(refusal([&] { b.run(put); }, errc::cancelled, "FIFOQueue 'n' is closed.") == "");
   CHECK(refusal([&] { b.run(again); }, errc::cancelled, "FIFOQueue 'n' is already closed.") == "");
 }
