@@ -1,6 +1,7 @@
 // The GPUs that CUDA finds in this machine, and one of them in use.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -91,6 +92,7 @@ class card {
 
   const card_facts facts_;
   const std::string device_;
+  std::atomic<bool> is_lost_{false};
   mutable std::mutex mutex_;
   shared_error failure_;
   std::shared_ptr<idle_events> idle_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <utility>
@@ -34,9 +33,9 @@ inline machine_cards no_cards(cudaError_t code) {
   return {{}, std::string("CUDA lists no GPUs: ") + cudaGetErrorName(code) + ", " + cudaGetErrorString(code), true};
 }
 
-// The process in which CUDA found GPUs; 0: there is none yet.
+// The process in which CUDA found GPUs; null: there is none yet. It is never destroyed.
 struct first_process {
-  std::atomic<std::int64_t> id{0};
+  std::atomic<const process_mark*> mark{nullptr};
 };
 
 inline constexpr const char* behind_fork =
@@ -78,16 +77,19 @@ inline int& entered_card() {
 }  // namespace detail
 
 PINION_DECL bool is_behind_fork() {
-  const std::int64_t first = of_this_process<detail::first_process>().id.load(std::memory_order_relaxed);
-  return first != 0 && first != getpid();
+  const process_mark* const first = of_this_process<detail::first_process>().mark.load(std::memory_order_acquire);
+  return first && !first->is_this();
 }
 
 PINION_DECL machine_cards list_cards() {
   if (is_behind_fork()) return {{}, detail::behind_fork, true};
   int count = 0;
   if (const cudaError_t failed = cudaGetDeviceCount(&count); failed || count == 0) return detail::no_cards(failed);
-  std::int64_t nobody = 0;
-  of_this_process<detail::first_process>().id.compare_exchange_strong(nobody, getpid());
+  if (auto& first = of_this_process<detail::first_process>().mark; !first.load()) {
+    const process_mark* nobody = nullptr;
+    auto mine = std::make_unique<const process_mark>();
+    if (first.compare_exchange_strong(nobody, mine.get())) mine.release();
+  }
   machine_cards found;
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp about{};
@@ -132,10 +134,7 @@ struct card::idle_events {
 PINION_DECL card::~card() = default;
 
 PINION_DECL void card::enter() {
-  {
-    std::lock_guard hold(mutex_);
-    if (failure_) pinion::detail::throw_shared(failure_);
-  }
+  if (is_lost_.load(std::memory_order_acquire)) pinion::detail::throw_shared(failure());
   if (is_behind_fork()) throw error(errc::failed_precondition, detail::behind_fork).on_device(device_);
   expect(cudaSetDevice(facts_.number), "cudaSetDevice");
   detail::entered_card() = facts_.number;
@@ -168,6 +167,7 @@ PINION_DECL void card::expect(int code, const char* call) {
                          .on_device(device_);
   std::lock_guard hold(mutex_);
   if (!failure_) failure_ = std::make_shared<const error>(lost);
+  is_lost_.store(true, std::memory_order_release);
   pinion::detail::throw_shared(failure_);
 }
 
@@ -208,8 +208,11 @@ PINION_DECL std::shared_ptr<const card::clock_base> card::base() {
   auto made = std::make_shared<clock_base>();
   made->event = timed_event();
   expect(cudaEventRecord(made->event.get(), idle), "cudaEventRecord");
-  expect(cudaEventSynchronize(made->event.get()), "cudaEventSynchronize");
+  cudaError_t is = cudaErrorNotReady;  // a thread that slept until then would be late
+  while (is == cudaErrorNotReady) is = cudaEventQuery(made->event.get());
+  cudaGetLastError();  // "not ready" is no error that the launches of others may find
   made->time = std::chrono::steady_clock::now();
+  expect(is, "cudaEventRecord");
   std::lock_guard hold(mutex_);
   return base_ = made;
 }

@@ -49,7 +49,10 @@ PINION_DECL std::shared_ptr<CUmemPoolHandle_st> memory::make_pool(card& on, std:
   cudaMemPoolProps how{};
   how.allocType = cudaMemAllocationTypePinned;
   how.location = {cudaMemLocationTypeDevice, on.facts().number};
-  how.maxSize = static_cast<std::size_t>(limit);
+#if CUDART_VERSION >= 12020
+  constexpr std::size_t piece = 2 << 20;  // in which CUDA takes memory; the limit itself is kept by what is handed out
+  how.maxSize = (static_cast<std::size_t>(limit) + piece - 1) / piece * piece;
+#endif
   cudaMemPool_t made = nullptr;
   on.expect(cudaMemPoolCreate(&made, &how), "cudaMemPoolCreate");
   const std::shared_ptr<CUmemPoolHandle_st> pool(made, [number = on.facts().number](CUmemPoolHandle_st* p) {

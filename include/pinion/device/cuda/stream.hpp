@@ -1,6 +1,8 @@
 // A stream of a GPU.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include <pinion/base/config.hpp>
@@ -77,6 +79,7 @@ class stream final : public devices::stream {
  private:
   const std::shared_ptr<card> card_;
   devices::cuda_stream native_ = nullptr;
+  std::atomic<std::int64_t> waited_{0};  // nanoseconds, by the callbacks' thread: what waits take lately
   devices::ordered_thread callbacks_;
 };
 

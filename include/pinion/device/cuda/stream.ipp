@@ -3,6 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -12,15 +14,21 @@ namespace pinion { inline namespace v0 { namespace cuda {
 
 namespace detail {
 
-// Waits for an event. It looks for a short while before it sleeps, since most steps end soon.
-inline cudaError_t await(CUevent_st* e) {
-  constexpr std::chrono::microseconds soon{50};
+// Waits for an event. It looks for twice as long as waits take lately before it sleeps, since a thread that sleeps is
+// woken tens of microseconds late; but not where they take longer than a millisecond, of which that is little.
+inline cudaError_t await(CUevent_st* e, std::atomic<std::int64_t>& lately) {
+  using std::chrono::nanoseconds;
+  constexpr nanoseconds least = std::chrono::microseconds(50), most = std::chrono::milliseconds(2);
+  const nanoseconds twice(2 * lately.load(std::memory_order_relaxed));
+  const nanoseconds looks = twice > most ? least : std::max(twice, least);
   const auto begin = std::chrono::steady_clock::now();
-  do {
-    if (const cudaError_t is = cudaEventQuery(e); is != cudaErrorNotReady) return is;
-    std::this_thread::yield();
-  } while (std::chrono::steady_clock::now() - begin < soon);
-  return cudaEventSynchronize(e);
+  const auto took = [&] { return nanoseconds(std::chrono::steady_clock::now() - begin); };
+  cudaError_t is = cudaEventQuery(e);
+  for (; is == cudaErrorNotReady && took() < looks; is = cudaEventQuery(e)) std::this_thread::yield();
+  cudaGetLastError();  // "not ready" is no error that the launches of others may find
+  if (is == cudaErrorNotReady) is = cudaEventSynchronize(e);
+  lately.store((3 * lately.load(std::memory_order_relaxed) + took().count()) / 4, std::memory_order_relaxed);
+  return is;
 }
 
 // The stream that records in this thread, and the one in whose place it does; null: none.
@@ -77,10 +85,10 @@ PINION_DECL void stream::when_reached(completion<> callback) {
     return point;
   });
   if (is_behind_fork()) return callback(std::move(recorded).then([](const auto&) {}));  // the thread is not there
-  callbacks_.post([card = card_, callback = std::move(callback), recorded = std::move(recorded)]() mutable {
+  callbacks_.post([this, card = card_, callback = std::move(callback), recorded = std::move(recorded)]() mutable {
     callback(std::move(recorded).then([&](const std::shared_ptr<CUevent_st>& point) {
       card->enter();  // else the thread's calls would make a context on the first GPU of the machine
-      card->expect(detail::await(point.get()), "a kernel or a copy");
+      card->expect(detail::await(point.get(), waited_), "a kernel or a copy");
     }));
   });
 }

@@ -118,7 +118,9 @@ class cudnn_plan {
   bool run(devices::cuda_stream stream, const T* a, const T* b, T* y, void* workspace) const {
     const T one = 1, zero = 0;
     if (f_.SetStream(handle_, stream) != CUDNN_STATUS_SUCCESS) return false;
-    return enqueue(a, b, y, &one, &zero, workspace) == CUDNN_STATUS_SUCCESS;
+    const bool is_done = enqueue(a, b, y, &one, &zero, workspace) == CUDNN_STATUS_SUCCESS;
+    f_.SetStream(handle_, nullptr);  // a stream that records goes when its recording ends
+    return is_done;
   }
 
  private:
