@@ -84,19 +84,20 @@ TEST_CASE("memory that CUDA does not have is resource_exhausted, and the device 
   CHECK_NOTHROW(gpu.room(1000));
 }
 
-std::size_t bytes_free() {
+std::int64_t bytes_free() {
   std::size_t free = 0, total = 0;
   cudaMemGetInfo(&free, &total);
-  return free;
+  return static_cast<std::int64_t>(free);
 }
 
 TEST_CASE("a device that reserves its part takes it with its first use, and another what it needs") {
-  constexpr std::size_t part = 128 << 20;
+  constexpr std::int64_t part = 128 << 20;
   for (const bool reserves : {true, false}) {
     card gpu(part, reserves);
-    const std::size_t before = bytes_free();
+    const std::int64_t before = bytes_free();
     gpu.room(1);
-    CHECK((before - bytes_free() >= part) == reserves);  // CUDA takes memory in pieces, which are smaller
+    // Half of it: CUDA takes memory in pieces, which are smaller, and may give back late what others had.
+    CHECK((before - bytes_free() > part / 2) == reserves);
     CHECK(fake_cuda::take_misuses().empty());
   }
 }

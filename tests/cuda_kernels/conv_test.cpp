@@ -1,6 +1,8 @@
 // Convolution and pooling on a GPU without a library, beside the host's loops.
 #include "device_array.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <pinion/op/conv/cpu.hpp>
@@ -116,6 +118,16 @@ void for_each_share(const image_geometry& g, std::size_t channels, auto f) {
     });
 }
 
+// On a GPU a product and the sum that it is added to are rounded once, on the host twice: of up to 20 terms below 4,
+// whose shares add up to about 1, the sums differ by a few of their last bits.
+template <class T>
+bool are_close(const std::vector<T>& a, const std::vector<T>& b) {
+  constexpr T most = 32 * std::numeric_limits<T>::epsilon();
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!(std::abs(a[i] - b[i]) <= most * std::max(T(1), std::abs(b[i])))) return false;
+  return a.size() == b.size();
+}
+
 template <class T>
 std::vector<T> without_nan(std::vector<T> x) {
   for (T& e : x) e = e == e ? e : T(1e9);
@@ -157,7 +169,7 @@ TEMPLATE_TEST_CASE("the greatest elements of windows are the host's, and so are 
   }
 }
 
-TEMPLATE_TEST_CASE("means of windows and their gradients are the host's", "", float, double) {
+TEMPLATE_TEST_CASE("means of windows and their gradients are the host's up to rounding", "", float, double) {
   for (const image_geometry& g : poolings()) {
     INFO(to_string(g.images) << " to " << to_string(g.windows));
     const auto x = some_elements<TestType>(g.images.count()), dy = some_elements<TestType>(g.windows.count(), 4);
@@ -170,7 +182,7 @@ TEMPLATE_TEST_CASE("means of windows and their gradients are the host's", "", fl
         sum(stream, g.images.count());
     pinion::cuda::pool_means<TestType>(stream, images.data(), means.data(), extents_of(g));
     pinion::cuda::share_means<TestType>(stream, gradient.data(), sum.data(), extents_of(g));
-    CHECK(means.read() == y);
-    CHECK(sum.read() == dx);
+    CHECK(are_close(means.read(), y));
+    CHECK(are_close(sum.read(), dx));
   }
 }

@@ -60,9 +60,9 @@ TEST_CASE_METHOD(fresh_cuda, "pinned memory is read when the stream comes to it,
   cudaMallocHost(reinterpret_cast<void**>(&pinned), sizeof(int));
   int* const memory = new_elements<int>(2);
   *pinned = 1;
+  cudaMemcpyAsync(memory + 1, &pageable, sizeof(int), cudaMemcpyHostToDevice, stream);  // may wait for the stream
   door before(stream);
   cudaMemcpyAsync(memory, pinned, sizeof(int), cudaMemcpyHostToDevice, stream);
-  cudaMemcpyAsync(memory + 1, &pageable, sizeof(int), cudaMemcpyHostToDevice, stream);
   *pinned = pageable = 2;  // the first is too early
   before.open();
   cudaStreamSynchronize(stream);

@@ -9,6 +9,19 @@
 
 using namespace fake_cuda_tests;
 
+namespace {
+
+// A word that a kernel has filled: CUDA loads one at its first launch, and may then wait for all streams, those with a
+// closed door among them.
+int* new_word() {
+  int* const word = new_elements<int>(1);
+  pinion::cuda::fill(nullptr, word, 1, 0);
+  cudaDeviceSynchronize();
+  return word;
+}
+
+}  // namespace
+
 TEST_CASE_METHOD(fresh_cuda, "a kernel of pinion fills memory of a device in the order of its stream") {
   const cudaStream_t stream = new_stream();
   void* memory = nullptr;
@@ -25,14 +38,13 @@ TEST_CASE_METHOD(fresh_cuda, "a kernel of pinion fills memory of a device in the
 
 TEST_CASE_METHOD(fresh_cuda, "a stream that waits for an event comes after what stood before its record") {
   const cudaStream_t first = new_stream(), second = new_stream();
-  int* const word = new_elements<int>(1);
+  int *const word = new_word(), *pinned = nullptr;
+  cudaMallocHost(reinterpret_cast<void**>(&pinned), sizeof(int));
   const cudaEvent_t filled = new_event();
   door before(first);
   pinion::cuda::fill(first, word, 1, 7);
   cudaEventRecord(filled, first);
   cudaStreamWaitEvent(second, filled, 0);
-  int* pinned = nullptr;
-  cudaMallocHost(reinterpret_cast<void**>(&pinned), sizeof(int));
   cudaMemcpyAsync(pinned, word, sizeof(int), cudaMemcpyDeviceToHost, second);
   CHECK(cudaStreamQuery(second) == cudaErrorNotReady);
   CHECK(cudaEventQuery(filled) == cudaErrorNotReady);
@@ -44,7 +56,7 @@ TEST_CASE_METHOD(fresh_cuda, "a stream that waits for an event comes after what 
 
 TEST_CASE_METHOD(fresh_cuda, "a stream that does not wait overtakes another one") {
   const cudaStream_t first = new_stream(), second = new_stream();
-  int* const word = new_elements<int>(1);
+  int* const word = new_word();
   door before(first);
   cudaLaunchHostFunc(
       first, [](void*) {}, nullptr);
