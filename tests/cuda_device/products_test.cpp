@@ -6,6 +6,7 @@
 #include <string>
 
 #include <pinion/device/cuda/shared_library.hpp>
+#include <pinion/op/matmul/cublas.hpp>
 #include <pinion/op/matmul/spelling.hpp>
 #include <pinion/train.hpp>
 
@@ -25,10 +26,15 @@ struct products : world {
   products() {
     REQUIRE(library.is_open());
     library.symbol<void(decltype(&cudaLaunchHostFunc))>("fake_cublas_run_by")(&cudaLaunchHostFunc);
+    find_relu(pn::op::detail::products_library());  // what it tries when it is opened is not counted
   }
   ~products() {
     refuse(false);
     refuse_ends(0);
+  }
+  // Has a library a kernel for a product that ends with relu?
+  static bool find_relu(pn::op::detail::cublas_library& in) {
+    return in.find({pn::dtype::float32, {3, 3, 3, false, false}, 256, {}, CUBLASLT_EPILOGUE_RELU_BIAS}) != nullptr;
   }
   int choices() const { return library.symbol<int()>("fake_cublas_choices")(); }
   int count() const { return library.symbol<int()>("fake_cublas_products")(); }
@@ -255,6 +261,19 @@ TEST_CASE_METHOD(products, "where the library refuses the gradients, pinion's ow
   check_training<float>(6, 13);
   CHECK(ended_by(CUBLASLT_EPILOGUE_DRELU_BGRAD) == relus);
   CHECK(ended_by(CUBLASLT_EPILOGUE_BGRADA) == biases);
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(products, "a library whose relu drops NaN, or passes gradients at 0, ends no layer with it",
+                 "[stand-in]") {
+  const auto take_maximum = library.symbol<void(bool)>("fake_cublas_take_maximum");
+  CHECK(find_relu(pn::op::detail::products_library()));
+  pn::op::detail::cublas_library other, more;
+  take_maximum(true);
+  CHECK(!find_relu(other));
+  take_maximum(false);
+  CHECK(!find_relu(other));  // it was tried when it was opened
+  CHECK(find_relu(more));
   CHECK(fake_cuda::take_misuses().empty());
 }
 

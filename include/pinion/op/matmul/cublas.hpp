@@ -1,13 +1,17 @@
 // Matrix products of GPUs by cuBLASLt, which is opened when the first kernel of a product is made.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include <pinion/base/dtype.hpp>
 #include <pinion/base/process.hpp>
@@ -184,6 +188,77 @@ class cublas_plan {
   mutable std::mutex mutex_;  // of the description, where runs change it
 };
 
+// A layer of 16 x 16, tried on the GPU of the calling thread: does the library's relu do what pinion's kernels do? NaN
+// stays NaN, and no gradient goes through an element that is 0. NVIDIA says neither, and versions and GPUs may differ.
+template <class T>
+class cublas_relu_trial {
+ public:
+  cublas_relu_trial(const cublas_functions& f, cublasLtHandle_t handle)
+      : relu_(f, handle, product(CUBLASLT_EPILOGUE_RELU_BIAS)),
+        noting_(f, handle, product(CUBLASLT_EPILOGUE_RELU_AUX_BIAS)),
+        back_(f, handle, product(CUBLASLT_EPILOGUE_DRELU_BGRAD)) {}
+
+  // True also where the library has no such end. False where CUDA fails: then pinion's own kernels end the layers.
+  bool holds() {
+    if (!relu_.is_good() && !(noting_.is_good() && back_.is_good())) return true;
+    return begin() && keeps_nan() && shuts_at_zero();
+  }
+
+ private:
+  static constexpr std::int64_t n = 16;
+  static constexpr std::size_t row = n * sizeof(T), matrix = n * row, mask = n * cublas_end::mask_bytes(n);
+  // Where each operand begins in the memory, in bytes.
+  static constexpr std::size_t zeros = 0, shares = matrix, ones = 2 * matrix, result = 3 * matrix, bias = 4 * matrix,
+                               sums = 5 * matrix, bits = 6 * matrix, room = 6 * matrix + mask;
+
+  static cublas_product product(cublasLtEpilogue_t end) {
+    return {dtype_of<T>, {n, n, n, false, false}, 256, product_precision::full, end};
+  }
+  static T element_of_bias(std::int64_t i) {
+    constexpr T those[] = {std::numeric_limits<T>::quiet_NaN(), 0, 1, -1};
+    return those[i % 4];
+  }
+  T* at(std::size_t place) const { return reinterpret_cast<T*>(static_cast<char*>(memory_.get()) + place); }
+
+  bool begin() {
+    void* taken = nullptr;
+    cudaStream_t made = nullptr;
+    const auto most = std::max({relu_.workspace(), noting_.workspace(), back_.workspace()});
+    if (cudaMalloc(&taken, room + most)) return cudaGetLastError(), false;
+    memory_.reset(taken);
+    if (cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking)) return cudaGetLastError(), false;
+    stream_.reset(made);
+    std::vector<T> all(room / sizeof(T));
+    std::fill_n(all.begin() + shares / sizeof(T), n * n, T(1) / n);
+    std::fill_n(all.begin() + ones / sizeof(T), n * n, T(1));
+    for (std::int64_t i = 0; i < n; ++i) all[bias / sizeof(T) + static_cast<std::size_t>(i)] = element_of_bias(i);
+    return !cudaMemcpyAsync(taken, all.data(), room, cudaMemcpyHostToDevice, made) && !cudaStreamSynchronize(made);
+  }
+  // The first row of the result of a product.
+  std::vector<T> row_of(const cublas_plan& plan, std::size_t a, std::size_t b, const cublas_end& end) const {
+    std::vector<T> found(n);
+    const bool is_done = plan.run(stream_.get(), at(a), at(b), at(result), end, at(room)) &&
+                         !cudaMemcpyAsync(found.data(), at(result), row, cudaMemcpyDeviceToHost, stream_.get()) &&
+                         !cudaStreamSynchronize(stream_.get());
+    return is_done ? found : std::vector<T>();
+  }
+  bool keeps_nan() const {
+    if (!relu_.is_good()) return true;
+    const auto y = row_of(relu_, zeros, zeros, {CUBLASLT_EPILOGUE_RELU_BIAS, at(bias)});
+    return !y.empty() && std::isnan(y[0]) && y[1] == 0 && y[2] == 1 && y[3] == 0;
+  }
+  bool shuts_at_zero() const {
+    if (!noting_.is_good() || !back_.is_good()) return true;
+    const auto y = row_of(noting_, zeros, zeros, {CUBLASLT_EPILOGUE_RELU_AUX_BIAS, at(bias), at(bits)});
+    const auto back = row_of(back_, shares, ones, {CUBLASLT_EPILOGUE_DRELU_BGRAD, at(sums), at(bits)});
+    return !y.empty() && std::isnan(y[0]) && !back.empty() && back[1] == 0 && back[2] == 1 && back[3] == 0;
+  }
+
+  const cublas_plan relu_, noting_, back_;
+  std::unique_ptr<void, cudaError_t (*)(void*)> memory_{nullptr, cudaFree};
+  std::unique_ptr<CUstream_st, cudaError_t (*)(cudaStream_t)> stream_{nullptr, cudaStreamDestroy};
+};
+
 // The library, as this process uses it, with the kernels that it chose. Thread-safe.
 class cublas_library {
  public:
@@ -195,8 +270,8 @@ class cublas_library {
     std::lock_guard hold(mutex_);
     const auto [at, is_new] = gpus_.try_emplace(gpu);
     on_gpu& here = at->second;
-    if (is_new && functions_.Create(&here.handle) != CUBLAS_STATUS_SUCCESS) here.handle = nullptr;
-    if (!here.handle) return nullptr;
+    if (is_new) open(here);
+    if (!here.handle || (!here.ends_relu && (p.end & CUBLASLT_EPILOGUE_RELU))) return nullptr;
     if (here.plans.size() >= most_plans) here.plans.clear();
     auto& plan = here.plans[p.key()];
     if (!plan) plan = std::make_shared<const cublas_plan>(functions_, here.handle, p);
@@ -207,8 +282,16 @@ class cublas_library {
   static constexpr std::size_t most_plans = 4096;
   struct on_gpu {
     cublasLtHandle_t handle = nullptr;
+    bool ends_relu = true;  // as pinion's own kernels do
     std::map<decltype(cublas_product{}.key()), std::shared_ptr<const cublas_plan>> plans;
   };
+
+  void open(on_gpu& one) const {
+    if (functions_.Create(&one.handle) != CUBLAS_STATUS_SUCCESS) one.handle = nullptr;
+    if (one.handle)
+      one.ends_relu = cublas_relu_trial<float>(functions_, one.handle).holds() &&
+                      cublas_relu_trial<double>(functions_, one.handle).holds();
+  }
 
   const cublas_functions functions_{};
   std::mutex mutex_;

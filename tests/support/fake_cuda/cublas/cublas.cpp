@@ -47,7 +47,7 @@ constexpr std::size_t workspace = 4096;
 
 std::atomic<int> choices = 0, products = 0, products_by_end[1024];
 std::atomic<cublasComputeType_t> last_compute{};
-std::atomic<bool> refuses = false;
+std::atomic<bool> refuses = false, takes_maximum = false;
 std::atomic<std::uint32_t> refused_ends = 0;  // bits of which none may be set
 decltype(&cudaLaunchHostFunc) launch_host_function = nullptr;
 
@@ -76,10 +76,11 @@ struct product {
     if (of.is_relu() && of.has_mask()) {
       std::uint8_t& byte = mask_byte(row, column);
       if (row % 8 == 0) byte = 0xff;
-      if (!(sum <= T(0))) byte = static_cast<std::uint8_t>(byte & ~mask_bit(row));
+      if (takes_maximum ? !(sum < T(0)) : !(sum <= T(0))) byte = static_cast<std::uint8_t>(byte & ~mask_bit(row));
     } else if (of.has_mask() && (mask_byte(row, column) & mask_bit(row))) {
       sum = T(0);
     }
+    if (of.is_relu() && takes_maximum) return sum > T(0) ? sum : T(0);
     return of.is_relu() && sum <= T(0) ? T(0) : sum;
   }
   template <class T>
@@ -162,6 +163,10 @@ void fake_cublas_run_by(decltype(&cudaLaunchHostFunc) in_stream) {
 }
 void fake_cublas_refuse(bool all) {
   refuses = all;
+}
+// Its relu is a maximum, which drops NaN, and lets gradients through at 0.
+void fake_cublas_take_maximum(bool does) {
+  takes_maximum = does;
 }
 void fake_cublas_refuse_ends(std::uint32_t bits) {
   refused_ends = bits;
