@@ -143,6 +143,23 @@ TEST_CASE("what a step that has ended well has taken does not come back, whateve
   CHECK(sess.run(m.get) == pn::tensor<float>::of({7, 8}));
 }
 
+TEST_CASE("what a step has taken does not come back where its session is closed at once") {
+  auto local = pn::local_cluster{{{"ps", 1}, {"worker", 1}}};
+  program m;
+  const pn::expr<float> twice = [&] {
+    pn::device on{"/job:worker/task:0"};
+    return m.get * 2.f;
+  }();
+  pn::session sess{{.target = local.target("worker", 0), .graph = &m.g, .operation_timeout = 20s}};
+  for (int i = 0; i < 200; ++i) {
+    sess.run({{m.x, pn::tensor<float>::of({5, 6})}}, m.put);
+    pn::session once{{.target = local.target("worker", 0), .graph = &m.g}};
+    once.run(twice);
+  }
+  CHECK(real::soon([&] { return pn::inspect(local.target("ps", 0)).backlog.parts_unsettled == 0; }));
+  CHECK(int(sess.run(m.size)) == 0);
+}
+
 TEST_CASE("what the body of a cond has taken goes back where its step is given up, and not an iteration of a loop") {
   auto local = pn::local_cluster{{{"ps", 1}, {"worker", 2}}};
   half_way m;

@@ -100,7 +100,8 @@ PINION_DECL void session_run::settle() {
   for (const auto& task : holding_)
     insist([&] {
       if (task == s_.name) return s_.here.settle(id_);
-      s_.peers.way_to(task)->notify(rpc::lane::control, settle_run::method, rpc::encode(settle_run{id_}));
+      // In the lane in which its session is forgotten, which would give back what it has taken.
+      s_.peers.way_to(task)->notify(rpc::lane::data, settle_run::method, rpc::encode(settle_run{id_}));
     });
 }
 
