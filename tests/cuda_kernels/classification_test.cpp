@@ -56,9 +56,10 @@ bool is_near(const std::vector<T>& found, const std::vector<double>& expected, d
 }
 
 // Rows shorter than a pack, of parts of a warp, of a warp, of blocks, and longer than a block keeps.
-constexpr std::int64_t shapes[][2] = {{0, 3},    {3, 1},    {5, 2},    {100, 10}, {7, 4},     {3, 31},
-                                      {5, 64},   {2, 65},   {9, 128},  {3, 129},  {2, 512},   {2, 513},
-                                      {1, 1000}, {2, 1024}, {1, 4097}, {1, 8200}, {1, 16384}, {1, 16387}};
+constexpr std::int64_t shapes[][2] = {{0, 3},    {3, 1},    {5, 2},     {100, 10}, {7, 4},    {3, 31},
+                                      {5, 64},   {2, 65},   {9, 128},   {3, 129},  {2, 512},  {2, 513},
+                                      {1, 1000}, {2, 1024}, {9, 1025},  {9, 2048}, {2, 2049}, {2, 4096},
+                                      {1, 4097}, {1, 8200}, {1, 16384}, {1, 16387}};
 
 struct labelled {
   std::vector<double> loss, backprop;

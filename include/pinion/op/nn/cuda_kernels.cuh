@@ -5,6 +5,7 @@
 // three turns, the maximum, the sum and the results. The order in which numbers are added depends on n alone.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -126,8 +127,8 @@ struct row_sums {
   }
 };
 
-template <int Packs, class T>
-__global__ void __launch_bounds__(most_row_threads<T>) softmax_rows(row_groups of, const T* x, T* y, bool logs) {
+template <int Packs, int Threads, class T>
+__global__ void __launch_bounds__(Threads) softmax_rows(row_groups of, const T* x, T* y, bool logs) {
   constexpr int width = widest<T>;
   for (std::int64_t turn = std::int64_t{blockIdx.x} * of.in_block(); turn < of.rows;
        turn += std::int64_t{gridDim.x} * of.in_block()) {
@@ -144,8 +145,8 @@ __global__ void __launch_bounds__(most_row_threads<T>) softmax_rows(row_groups o
   }
 }
 
-template <int Packs, class T>
-__global__ void __launch_bounds__(most_row_threads<T>)
+template <int Packs, int Threads, class T>
+__global__ void __launch_bounds__(Threads)
     cross_entropy_rows(row_groups of, const T* labels, const T* x, T* loss, T* backprop) {
   constexpr int width = widest<T>;
   for (std::int64_t turn = std::int64_t{blockIdx.x} * of.in_block(); turn < of.rows;
@@ -170,10 +171,9 @@ __global__ void __launch_bounds__(most_row_threads<T>)
   }
 }
 
-template <int Packs, class T, class Label>
-__global__ void __launch_bounds__(most_row_threads<T>)
-    sparse_cross_entropy_rows(row_groups of, const Label* labels, const T* x, T* loss, T* backprop,
-                              first_wrong* wrong) {
+template <int Packs, int Threads, class T, class Label>
+__global__ void __launch_bounds__(Threads) sparse_cross_entropy_rows(row_groups of, const Label* labels, const T* x,
+                                                                     T* loss, T* backprop, first_wrong* wrong) {
   constexpr int width = widest<T>;
   for (std::int64_t turn = std::int64_t{blockIdx.x} * of.in_block(); turn < of.rows;
        turn += std::int64_t{gridDim.x} * of.in_block()) {
@@ -198,48 +198,55 @@ __global__ void __launch_bounds__(most_row_threads<T>)
   }
 }
 
-// The launch of a kernel of rows: the fewest threads for a row that keep it in registers, a few packs each.
+// The launch of a kernel of rows: the fewest threads for a row that keep it in registers.
 template <class T>
 struct row_launch {
-  static constexpr int few = 4 / widest<T>, many = 16 / widest<T>;  // packs: 4 and 16 elements of a thread
-  static constexpr std::int64_t most_kept = 16 * most_row_threads<T>;
+  // The ways to take a row, the shortest first: by some lanes of a warp that keep 4 elements each, by a warp that keeps
+  // 16 or up to 64, by a block of 256 threads or of the most, which keep 16; and by such a block that keeps none.
+  enum class way { few, many, most, block, large_block, none };
+  static constexpr int few = 4 / widest<T>, many = 16 / widest<T>, most = 16;  // packs
+  static constexpr int warps = threads_of_block, large = most_row_threads<T>;  // threads
 
   row_groups of;
-  int packs;
-  unsigned blocks, threads = threads_of_block;
+  way by;
+  unsigned blocks, threads;
 
   row_launch(std::int64_t rows, std::int64_t n, bool aligned)
-      : of{rows, n, 32, aligned && n % widest<T> == 0}, packs(many) {
-    if (n <= 4 * 32) {
-      packs = few;
-      of.lanes = power_of_two_from((n + 3) / 4);
-    } else if (n > 16 * 32) {
-      threads = n <= 16 * std::int64_t{threads_of_block} ? threads_of_block : most_row_threads<T>;
-      of.lanes = static_cast<int>(threads);
-      if (n > most_kept) packs = 0;
-    }
+      : of{rows, n, 32, aligned && n % widest<T> == 0},
+        by(n <= 32 * 4                     ? way::few
+           : n <= 32 * 16                  ? way::many
+           : n <= 32 * most * widest<T>    ? way::most
+           : n <= std::int64_t{16} * warps ? way::block
+           : n <= std::int64_t{16} * large ? way::large_block
+                                           : way::none),
+        threads(by < way::large_block ? warps : large) {
+    if (by == way::few) of.lanes = power_of_two_from((n + 3) / 4);
+    if (by >= way::block) of.lanes = static_cast<int>(threads);
     blocks = blocks_for(rows * of.lanes / threads * threads_of_block + 1);
   }
-  // Launches one of the kernels that differ in the packs that a thread keeps.
+  // Launches one of the kernels of these ways.
   template <class... Parameters, class... Arguments>
-  void run(CUstream_st* stream, void (*keeps_few)(row_groups, Parameters...),
-           void (*keeps_many)(row_groups, Parameters...), void (*keeps_none)(row_groups, Parameters...),
+  void run(CUstream_st* stream, const std::array<void (*)(row_groups, Parameters...), 6>& kernels,
            Arguments... arguments) const {
-    if (of.rows > 0)
-      launch(stream,
-             packs == few    ? keeps_few
-             : packs == many ? keeps_many
-                             : keeps_none,
-             blocks, threads, of, arguments...);
+    if (of.rows > 0) launch(stream, kernels[static_cast<std::size_t>(by)], blocks, threads, of, arguments...);
   }
 };
 
+// The kernels of the ways of a launch, in their order.
+#define PINION_ROW_KERNELS(kernel, T, ...)                                                \
+  std::array {                                                                            \
+    &kernel<row_launch<T>::few, row_launch<T>::warps, T __VA_OPT__(, ) __VA_ARGS__>,      \
+        &kernel<row_launch<T>::many, row_launch<T>::warps, T __VA_OPT__(, ) __VA_ARGS__>, \
+        &kernel<row_launch<T>::most, row_launch<T>::warps, T __VA_OPT__(, ) __VA_ARGS__>, \
+        &kernel<row_launch<T>::many, row_launch<T>::warps, T __VA_OPT__(, ) __VA_ARGS__>, \
+        &kernel<row_launch<T>::many, row_launch<T>::large, T __VA_OPT__(, ) __VA_ARGS__>, \
+        &kernel<0, row_launch<T>::large, T __VA_OPT__(, ) __VA_ARGS__>                    \
+  }
+
 template <class T>
 void softmax_or_its_log(CUstream_st* stream, const T* x, T* y, std::int64_t rows, std::int64_t n, bool logs) {
-  using how = row_launch<T>;
   if (n > 0)
-    how(rows, n, is_aligned(x) && is_aligned(y))
-        .run(stream, softmax_rows<how::few, T>, softmax_rows<how::many, T>, softmax_rows<0, T>, x, y, logs);
+    row_launch<T>(rows, n, is_aligned(x) && is_aligned(y)).run(stream, PINION_ROW_KERNELS(softmax_rows, T), x, y, logs);
 }
 
 template <class T>
@@ -255,20 +262,16 @@ void log_softmax(CUstream_st* stream, const T* x, T* y, std::int64_t rows, std::
 template <class T>
 void cross_entropy(CUstream_st* stream, const T* labels, const T* logits, T* loss, T* backprop, std::int64_t rows,
                    std::int64_t n) {
-  using how = row_launch<T>;
-  how(rows, n, is_aligned(labels) && is_aligned(logits) && is_aligned(backprop))
-      .run(stream, cross_entropy_rows<how::few, T>, cross_entropy_rows<how::many, T>, cross_entropy_rows<0, T>, labels,
-           logits, loss, backprop);
+  row_launch<T>(rows, n, is_aligned(labels) && is_aligned(logits) && is_aligned(backprop))
+      .run(stream, PINION_ROW_KERNELS(cross_entropy_rows, T), labels, logits, loss, backprop);
 }
 
 template <class T, class Label>
 void sparse_cross_entropy(CUstream_st* stream, const Label* labels, const T* logits, T* loss, T* backprop,
                           std::int64_t rows, std::int64_t n, first_wrong* wrong) {
   if (rows == 0) return;
-  using how = row_launch<T>;
-  how(rows, n, is_aligned(logits) && is_aligned(backprop))
-      .run(stream, sparse_cross_entropy_rows<how::few, T, Label>, sparse_cross_entropy_rows<how::many, T, Label>,
-           sparse_cross_entropy_rows<0, T, Label>, labels, logits, loss, backprop, wrong);
+  row_launch<T>(rows, n, is_aligned(logits) && is_aligned(backprop))
+      .run(stream, PINION_ROW_KERNELS(sparse_cross_entropy_rows, T, Label), labels, logits, loss, backprop, wrong);
   keep_value(stream, labels, wrong);
 }
 
@@ -313,5 +316,7 @@ template void sparse_cross_entropy(CUstream_st*, const std::int32_t*, const doub
                                    std::int64_t, first_wrong*);
 template void sparse_cross_entropy(CUstream_st*, const std::int64_t*, const double*, double*, double*, std::int64_t,
                                    std::int64_t, first_wrong*);
+
+#undef PINION_ROW_KERNELS
 
 }}}  // namespace pinion::v0::cuda
