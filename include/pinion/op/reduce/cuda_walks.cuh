@@ -34,21 +34,43 @@ struct fold_greatest {
   }
 };
 
+// Of neighbours: each result is the work of so many threads.
 template <class T>
-__global__ void find_greatest_of_each(const T* x, std::int64_t* y, fold_extents of, int threads) {
-  const std::int64_t results = of.outer * of.inner;
+__global__ void find_greatest_of_each(const T* x, std::int64_t* y, std::int64_t results, std::int64_t n, int threads) {
   const int groups = static_cast<int>(blockDim.x) / threads, lane = static_cast<int>(threadIdx.x) % threads;
   for (std::int64_t turn = std::int64_t{blockIdx.x} * groups; turn < results;
        turn += std::int64_t{gridDim.x} * groups) {
     const std::int64_t result = turn + static_cast<int>(threadIdx.x) / threads;
     const bool is_there = result < results;
-    const std::int64_t outer = of.inner == 1 ? result : result / of.inner, column = result - outer * of.inner;
-    const T* const from = x + outer * of.n * of.inner + column;
+    const T* const from = x + result * n;
     candidate<T> best{T(0), -1};
-    for (std::int64_t i = lane; i < (is_there ? of.n : 0); i += threads)
-      best = fold_greatest::combine(best, candidate<T>{from[i * of.inner], i});
+    for (std::int64_t i = lane; i < (is_there ? n : 0); i += threads)
+      best = fold_greatest::combine(best, candidate<T>{from[i], i});
     best = fold_group<fold_greatest>(best, threads);
     if (is_there && lane == 0) y[result] = best.at;
+  }
+}
+
+// Of columns: a block takes a tile of them, whose threads are next to each other, and `parts` of the rows below.
+template <class T>
+__global__ void find_greatest_of_columns(const T* x, std::int64_t* y, fold_extents of, int tile, int parts) {
+  __shared__ candidate<T> all[threads_of_block];
+  const int lane = static_cast<int>(threadIdx.x) % tile, part = static_cast<int>(threadIdx.x) / tile;
+  const std::int64_t tiles = (of.inner + tile - 1) / tile;
+  for (std::int64_t unit = blockIdx.x; unit < of.outer * tiles; unit += gridDim.x) {
+    const std::int64_t outer = unit / tiles, column = (unit - outer * tiles) * tile + lane;
+    const bool is_there = column < of.inner;
+    const T* const from = x + outer * of.n * of.inner + column;
+    candidate<T> best{T(0), -1};
+    for (std::int64_t i = part; i < (is_there ? of.n : 0); i += parts)
+      best = fold_greatest::combine(best, candidate<T>{from[i * of.inner], i});
+    all[threadIdx.x] = best;
+    __syncthreads();
+    if (part == 0 && is_there) {
+      for (int other = 1; other < parts; ++other) best = fold_greatest::combine(best, all[other * tile + lane]);
+      y[outer * of.inner + column] = best.at;
+    }
+    __syncthreads();
   }
 }
 
@@ -62,9 +84,18 @@ inline int threads_for_each(std::int64_t results, std::int64_t n, bool are_neigh
 template <class T>
 void find_greatest(CUstream_st* stream, const T* x, std::int64_t* y, const fold_extents& of) {
   const std::int64_t results = of.outer * of.inner;
-  const int threads = threads_for_each(results, of.n, of.inner == 1);
-  if (results > 0)
-    launch(stream, find_greatest_of_each<T>, blocks_for(results * threads), threads_of_block, x, y, of, threads);
+  if (results == 0) return;
+  if (of.inner == 1) {
+    const int threads = threads_for_each(results, of.n, true);
+    return launch(stream, find_greatest_of_each<T>, blocks_for(results * threads), threads_of_block, x, y, results,
+                  of.n, threads);
+  }
+  const int tile = std::min(32, power_of_two_from(of.inner));
+  const int parts = std::min(static_cast<int>(threads_of_block) / tile,
+                             power_of_two_from(std::min<std::int64_t>((of.n + 3) / 4, 256)));
+  const std::int64_t units = of.outer * ((of.inner + tile - 1) / tile);
+  launch(stream, find_greatest_of_columns<T>, blocks_for(units * threads_of_block), static_cast<unsigned>(tile * parts),
+         x, y, of, tile, parts);
 }
 
 // ---- walks
