@@ -79,7 +79,7 @@ inline error refusal() {
 // One life of the task.
 struct echo_task {
   std::shared_ptr<sim_network> net;
-  std::uint64_t incarnation = random_number();
+  std::uint64_t incarnation = random_number() >> 32;  // of the past, where it is taken for a time
   std::vector<responder> kept;
   int notices = 0, begun = 0;
   std::vector<std::string> gone;                         // why each client went
