@@ -184,8 +184,30 @@ TEST_CASE("C12: one task that names many keeps no word of another out") {
     of_one = more;
   }
   CHECK(4 * of_one <= 1000);
-  w.end_searches();
+  CHECK(w.end_searches().size() == 4);  // the words for which there was no room
   CHECK(hears(4));
+}
+
+TEST_CASE("C12: words of tasks that are known take no room from those of others") {
+  std::vector<std::string> gone;
+  for (int i = 0; i < 1100; ++i) gone.push_back("gone:" + std::to_string(i + 1));
+  told w({{"ps", gone}});
+  for (std::size_t i = 0; i < gone.size(); ++i)
+    w.hear("/job:ps/replica:0/task:" + std::to_string(i), {"far:5", 1}, "teller");
+  CHECK(w.all.sought() == gone.size());
+  CHECK(w.hear("/job:ps/replica:0/task:2000", {"far:5", 1}, "teller") != nullptr);
+}
+
+TEST_CASE("C12: a word that comes again does not turn the way back") {
+  told w({{"ps", {"gone:1"}}});
+  const auto way = w.hear(ps_name, {"liar:1", 2});
+  REQUIRE(way);
+  for (int i = 0; way->address() == "liar:1" && i < 100; ++i) w.connect(*way, std::chrono::milliseconds(10 + i));
+  REQUIRE(way->address() == "gone:1");
+  CHECK(w.hear(ps_name, {"liar:1", 2}) == nullptr);
+  CHECK(way->address() == "gone:1");
+  CHECK(w.hear(ps_name, {"liar:2", 3}) == nullptr);
+  CHECK(way->address() == "liar:2");
 }
 
 TEST_CASE("C12: of two who tell of a task the one is followed after the other") {

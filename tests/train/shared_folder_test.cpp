@@ -159,6 +159,17 @@ TEST_CASE("a training that may begin with a part prefers an older checkpoint tha
                                       " is passed over, since it does not have 'more'");
 }
 
+TEST_CASE("an older checkpoint that is damaged keeps no training from the newer one that will do in part") {
+  temporary_folder dir;
+  model().train(dir.path(), 2);
+  std::filesystem::resize_file(dir.path("model-1.safetensors"), 20);
+  model m;
+  m.partial = true;
+  const auto more = pn::variable(7.0f, {.name = "more"});
+  CHECK(m.train(dir.path(), 0) == "restored checkpoint " + dir.path("model-2") +
+                                      ": training goes on at step 2; it does not have 'more': initialised");
+}
+
 TEST_CASE("a training whose saver has another name for the step begins with a part that has it") {
   temporary_folder dir;
   const auto saver_of = [](const model& m) {

@@ -55,7 +55,8 @@ class channel : public std::enable_shared_from_this<channel> {
   std::string address() const;
   // Notes that the peer is reached at another address from now on; while the channel is up, once it is down. Where it
   // is not found there it is looked for at the other one, in turns: whoever says where a peer is may be wrong, or lie.
-  void moved_to(const std::string& address, const std::string& otherwise = {});
+  // `is_told`: another than the peer says so, and what answers there ends nobody's wait.
+  void moved_to(const std::string& address, const std::string& otherwise = {}, bool is_told = false);
   std::string peer() const;
   // A text for messages, such as "/job:ps/replica:0/task:0 at 127.0.0.1:2221".
   std::string title() const;
@@ -113,6 +114,8 @@ class channel : public std::enable_shared_from_this<channel> {
   // Is another attempt useless after this error?
   // Has the next attempt tried the other address, if there is one. Returns whether there is.
   bool turn_to_other();
+  // Is it where another than the peer says that this is?
+  bool is_told(const std::string& address) const;
   static bool is_final(const error& e) { return e.code() != errc::unavailable && e.code() != errc::deadline_exceeded; }
   // The pause before the next attempt, after so long a wait.
   duration pause_after(duration waited) const;
@@ -171,6 +174,7 @@ class channel : public std::enable_shared_from_this<channel> {
   std::string peer_;
   std::string next_address_;   // where the peer has moved while the channel is up
   std::string other_address_;  // where it may be, too
+  std::string told_address_;   // the one of these at which another says that it is; "": neither
   std::uint64_t incarnation_ = 0, generation_ = 0, last_observer_ = 0;
   std::shared_ptr<connection> data_, control_;
   std::optional<error> why_down_;

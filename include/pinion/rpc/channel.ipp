@@ -28,8 +28,9 @@ PINION_DECL std::string channel::address() const {
   return address_;
 }
 
-PINION_DECL void channel::moved_to(const std::string& address, const std::string& otherwise) {
+PINION_DECL void channel::moved_to(const std::string& address, const std::string& otherwise, bool is_told) {
   std::lock_guard hold(mutex_);
+  told_address_ = is_told ? address : "";
   other_address_ = otherwise == address ? "" : otherwise;
   next_address_ = data_ && address != address_ ? address : "";
   if (!data_) address_ = address;
@@ -149,8 +150,9 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
   pause_ = net_.make_timer();
   begin_attempts();
   const auto began = net_.now();
-  int final_ones = 0;  // in a row
+  int final_ones = 0;
   while (!waiting_.empty() && !closed_ && !up()) {
+    const std::string where = address();
     outcome<> connected;
     try {
       co_await connect_lanes();
@@ -160,9 +162,8 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
     if (connected) break;
     note_failure(*connected.failure());
     const bool elsewhere = turn_to_other();
-    // Where it is sought at two addresses, one of them may be wrong: nobody else tells that the peer is there.
-    final_ones = is_final(*connected.failure()) ? final_ones + 1 : 0;
-    if (final_ones > (elsewhere ? 1 : 0)) fail_waiting(*connected.failure());
+    const bool counts = is_final(*connected.failure()) && !(elsewhere && is_told(where));
+    if (counts && (!elsewhere || ++final_ones > 1)) fail_waiting(*connected.failure());
     fail_late();
     if (waiting_.empty() || closed_) break;
     co_await pause_->wait_until(net_.now() + pause_after(net_.now() - began));
@@ -174,6 +175,11 @@ PINION_DECL bool channel::turn_to_other() {
   if (other_address_.empty()) return false;
   std::swap(address_, other_address_);
   return true;
+}
+
+PINION_DECL bool channel::is_told(const std::string& address) const {
+  std::lock_guard hold(mutex_);
+  return !told_address_.empty() && address == told_address_;
 }
 
 PINION_DECL duration channel::pause_after(duration waited) const {

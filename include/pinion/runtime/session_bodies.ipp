@@ -55,7 +55,7 @@ class body_step final : public nested_step {
     }
     const auto finish = [r, repeats = repeats_, done = std::move(done)] {
       if (r->cancellation) r->cancellation->unsubscribe(r->subscription);
-      if (r->cancellation && !repeats) hold_taken(r);
+      if (r->cancellation && !repeats) static_cast<void>(outcome_of([&] { hold_taken(r); }));
       done(outcome<>(r->state.failure()).then([&] { return std::move(r->fetches); }));
     };
     compiled_.start(r->state, finish);

@@ -140,12 +140,10 @@ PINION_DECL void session_run::finish_if_over() {
     if (finished_ || here_left_ || !waits_for_nobody()) return;
     finished_ = true;
     result = std::move(result_);
+    if (!failure_) settle();  // before anybody finds it finished, and forgets its session
   }
   result.failure = failure_;
-  if (failure_)
-    result.fetches.clear();
-  else
-    settle();
+  if (failure_) result.fetches.clear();
   for (const auto& d : deadlines_) s_.watched->remove(d);
   insist([&] { leave_(failure_); });
   const auto done = std::move(done_);

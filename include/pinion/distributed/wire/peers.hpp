@@ -94,6 +94,7 @@ class peers {
  private:
   static constexpr std::size_t most_joined = 10'000;
   static constexpr std::size_t most_forgotten = 64;  // channels to tasks that are forgotten
+  static constexpr std::size_t most_heard = 1000;    // words that wait for room
   // Where a task is looked for: at the second address if it is not found at the first.
   struct place {
     std::string address, other = {};
@@ -115,8 +116,11 @@ class peers {
   void turn_way(const std::string& task);
   // The claim of the latest life; null: there is none.
   static const claim* latest(const std::map<std::uint64_t, claim>& of_one);
-  // May a task be looked for that is not known?
-  bool may_seek(const std::string& task, const std::string& by) const;
+  // How many tasks are looked for that are not known?
+  std::size_t sought_unknown() const;
+  // May a task be looked for now that is not known?
+  bool has_room_for(const hearsay& of) const;
+  void keep_for_later(const hearsay& of);
   // Is the way to a task up, and leads to an earlier life than one that is looked for?
   bool leads_to_earlier(const std::string& task, const search& than) const;
   void close_way(const std::string& task);
@@ -137,6 +141,7 @@ class peers {
   std::map<std::string, std::shared_ptr<rpc::channel>, std::less<>> ways_;
   const std::size_t most_sought_;
   std::map<std::string, search> sought_;
+  std::deque<hearsay> heard_;          // for which there was no room
   std::deque<std::string> forgotten_;  // those to which there was a way, the last one at the end
   std::uint64_t made_ = 0;             // ways so far
 };

@@ -93,14 +93,15 @@ PINION_DECL peers::place peers::aim_of(const std::string& task) const {
 
 PINION_DECL void peers::turn_way(const std::string& task) {
   const place at = aim_of(task);
-  if (const auto way = ways_.find(task); way != ways_.end()) way->second->moved_to(at.address, at.other);
+  if (const auto way = ways_.find(task); way != ways_.end())
+    way->second->moved_to(at.address, at.other, sought_.contains(task));
 }
 
 PINION_DECL std::shared_ptr<rpc::channel> peers::make_way(const std::string& task, const place& at) {
   rpc::channel_options options = options_;
   options.generations = ++made_ << 32;
   auto way = std::make_shared<rpc::channel>(net_, at.address, task, std::move(options));
-  way->moved_to(at.address, at.other);
+  way->moved_to(at.address, at.other, sought_.contains(task));
   return ways_[task] = std::move(way);
 }
 
@@ -173,11 +174,25 @@ PINION_DECL std::size_t peers::sought() const {
   return sought_.size();
 }
 
-PINION_DECL bool peers::may_seek(const std::string& task, const std::string& by) const {
-  if (sought_.contains(task)) return true;
-  const auto of_the_same = [&](const auto& one) { return one.second.by == by; };
-  return may_join(task) && sought_.size() < most_sought_ &&
-         std::count_if(sought_.begin(), sought_.end(), of_the_same) < static_cast<std::ptrdiff_t>(most_sought_ / 4);
+PINION_DECL std::size_t peers::sought_unknown() const {
+  return static_cast<std::size_t>(std::count_if(
+      sought_.begin(), sought_.end(), [&](const auto& one) { return places_.find(one.first) == places_.end(); }));
+}
+
+PINION_DECL bool peers::has_room_for(const hearsay& of) const {
+  const auto of_the_same = [&](const auto& one) {
+    return one.second.by == of.by && places_.find(one.first) == places_.end();
+  };
+  return sought_.contains(of.task) ||
+         (sought_unknown() < most_sought_ &&
+          std::count_if(sought_.begin(), sought_.end(), of_the_same) < static_cast<std::ptrdiff_t>(most_sought_ / 4));
+}
+
+PINION_DECL void peers::keep_for_later(const hearsay& of) {
+  const auto of_the_same = [&](const hearsay& other) { return other.by == of.by; };
+  if (heard_.size() < most_heard &&
+      std::count_if(heard_.begin(), heard_.end(), of_the_same) < std::ptrdiff_t{most_heard / 4})
+    heard_.push_back(of);
 }
 
 PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& task, const claim& where,
@@ -187,10 +202,13 @@ PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& tas
   const auto said = claims_.find(task);
   const claim* const best = said == claims_.end() ? nullptr : latest(said->second);
   if (best && best->incarnation >= where.incarnation) return nullptr;
-  const auto known = places_.find(task);
-  if (known == places_.end() && !may_seek(task, by)) return nullptr;
+  if (places_.find(task) == places_.end()) {
+    if (!may_join(task)) return nullptr;
+    if (!has_room_for({task, where, by})) return keep_for_later({task, where, by}), nullptr;
+  }
   const auto [at, is_new] = sought_.emplace(task, search{where, by, until});
   search& so_far = at->second;
+  const search before = so_far;
   const bool is_later = where.incarnation > so_far.where.incarnation;
   if (!is_new && by != so_far.by) {
     so_far.other = is_later ? so_far.where : where;
@@ -198,7 +216,9 @@ PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& tas
   }
   if (is_later) so_far.where = where, so_far.by = by;
   if (ways_.find(task) == ways_.end()) return make_way(task, aim_of(task));
-  turn_way(task);
+  // A word that comes again does not turn the way back.
+  if (is_new || before.where.address != so_far.where.address || before.other.address != so_far.other.address)
+    turn_way(task);
   return is_new ? ways_.at(task) : nullptr;
 }
 
@@ -217,6 +237,11 @@ PINION_DECL std::vector<peers::hearsay> peers::end_searches(time_point now) {
     if (!one->second.other_by.empty()) others.push_back({one->first, one->second.other, one->second.other_by});
     const std::string task = sought_.extract(one).key();
     is_known ? turn_way(task) : close_way(task);
+  }
+  for (std::size_t room = most_sought_ - std::min(most_sought_, sought_unknown()); room > 0 && !heard_.empty();
+       --room) {
+    others.push_back(std::move(heard_.front()));
+    heard_.pop_front();
   }
   return others;
 }

@@ -122,9 +122,11 @@ PINION_DECL void worker::cancel(const run_id& run, const error& why, const party
 PINION_DECL void worker::settle(const run_id& run, const party& by) {
   if (!is_of(by, run.session)) return;
   auto taken = unsettled_.settle(run);
-  if (!taken.holds || by.is_own_master()) return;
+  if (!taken.holds) return;
   // Values go, which is not for the network's thread.
-  ring(run.session.number, [gone = std::make_shared<unsettled_parts::part>(std::move(taken))] { *gone = {}; });
+  static_cast<void>(outcome_of([&] {
+    ring(run.session.number, [gone = std::make_shared<unsettled_parts::part>(std::move(taken))] { *gone = {}; });
+  }));
 }
 
 template <class Alarm>
@@ -280,6 +282,8 @@ PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
     return refuse(order, current_error());
   }
   const auto begun = outcome_of([&] {
+    // Whoever cancelled it before it was there to be found has made it one that is over.
+    if (exchange_.is_over(order.what.run)) a->state.fail(error(errc::cancelled, "the run was cancelled as it began"));
     if (!peers_are_up(*a->registered))  // peers may have lost each other since the last run
       meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const outcome<>& met) {
         if (!met) a->state.fail(*met.failure());
@@ -319,15 +323,11 @@ PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order
     a->state.feeds = a->feeds;
     a->state.fetches = a->fetches;
     if (r.trace) a->state.tracer = &a->tracer.emplace();
-    {
-      std::lock_guard hold(mutex_);
-      if (stopped_) throw rpc::is_stopping(name_);
-      active_.emplace(r.run, a);
-      a->done = std::move(order.done);
-      a->counted = std::move(order.counted);
-    }
-    // Whoever cancelled it before it was there to be found has made it one that is over.
-    if (exchange_.is_over(r.run)) a->state.fail(error(errc::cancelled, "the run was cancelled as it began"));
+    std::lock_guard hold(mutex_);
+    if (stopped_) throw rpc::is_stopping(name_);
+    active_.emplace(r.run, a);
+    a->done = std::move(order.done);
+    a->counted = std::move(order.counted);
     return a;
   } catch (...) {
     insist([&] { exchange_.end(r.run); });
@@ -377,7 +377,7 @@ PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
   if (a->tracer) static_cast<void>(outcome_of([&] { result.trace = a->tracer->take(); }));
   if (failed) {
     result.holds = false;
-    unsettled_.cancel(a->meet->run(), runtime::step_state::reason_of(*failed));
+    insist([&] { unsettled_.cancel(a->meet->run(), runtime::step_state::reason_of(*failed)); });
     result.failure = failed;
     static_cast<void>(
         outcome_of([&] { result.failure = std::make_shared<const error>(error(*failed).in_task(name_)); }));

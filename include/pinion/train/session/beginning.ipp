@@ -167,7 +167,12 @@ inline beginning::choice beginning::choose() const {
   choice in_part;  // of the newest that will do in part
   for (std::size_t i = 0; i < listed.size(); ++i) {
     const std::string& checkpoint = listed[i];
-    const std::string missing = missing_in(checkpoint, i + 1 < listed.size() ? listed[i + 1] : "");
+    const auto lacks = outcome_of([&] { return missing_in(checkpoint, i + 1 < listed.size() ? listed[i + 1] : ""); });
+    if (!lacks && !in_part.checkpoint.empty()) {  // it is older than one that will do
+      made.remark += fmt::format("; checkpoint {} is passed over: {}", checkpoint, lacks.failure()->sentence());
+      continue;
+    }
+    const std::string missing = lacks.value();
     if (missing.empty()) {
       made.checkpoint = checkpoint;
       return made;
@@ -177,7 +182,8 @@ inline beginning::choice beginning::choose() const {
     made.remark += fmt::format("; checkpoint {} is passed over, since it does not have {}", checkpoint, missing);
   }
   if (!in_part.checkpoint.empty()) return in_part;
-  if (!listed.empty() && o_.scaffold.restoring.partial)
+  if (!listed.empty() && o_.scaffold.restoring.partial &&
+      !graph_view(*o_.config.graph).collection("global_step").empty())
     throw error(errc::not_found,
                 fmt::format("no checkpoint in {} has the global step, without which none is restored in part{}",
                             o_.checkpoint_dir, made.remark));

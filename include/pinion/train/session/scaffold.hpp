@@ -38,10 +38,11 @@ struct scaffold {
   operation ready_op = {};
   // Saves and restores; empty: a saver of all global variables.
   std::shared_ptr<pinion::train::saver> saver = {};
-  // How a checkpoint is restored. With {.partial = true} one that has the global step is restored whatever else it
-  // lacks, as where a model has got a layer more; init_op and init_fn come before that, and the variables that it lacks
-  // keep their values. The next save has all variables, and replaces a checkpoint of the same step. A saver that is
-  // given above has the global step among its variables, or that begins anew.
+  // How a checkpoint is restored. With {.partial = true}, and where none has all variables, the newest that has the
+  // global step is restored whatever else it lacks, as where a model has got a layer more; init_op and init_fn come
+  // before that, and the variables that it lacks keep their values. The next save has all variables, and replaces a
+  // checkpoint of the same step. A saver that is given above has the global step among its variables, or that begins
+  // anew.
   restore_options restoring = {};
   // Fetched by the summary hook; empty: all summaries of the graph.
   expr<std::string> summary_op = {};
