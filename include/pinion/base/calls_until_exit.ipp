@@ -2,7 +2,6 @@
 #pragma once
 
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bit>
@@ -15,7 +14,7 @@
 namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL bool is_main_thread() {
-  return ::syscall(SYS_gettid) == ::getpid();
+  return ::gettid() == ::getpid();
 }
 
 PINION_DECL calls_until_exit::calls_until_exit(void (*at_exit)(), void (*in_child)()) : at_exit_(at_exit) {

@@ -70,8 +70,8 @@ class body_step final : public nested_step {
     pinion::cancellation* cancellation = nullptr;
     std::uint64_t subscription = 0;
   };
-  // What the body has taken from queues goes back where the step around it is given up. An iteration that has ended has
-  // used up what it took, since a loop may take any number of elements.
+  // Elements that the body has taken from queues go back where the step around it is given up. Those of an iteration
+  // that has ended are used up, since a loop may take any number of them.
   static void hold_taken(const std::shared_ptr<one_run>& r) {
     if (!r->state.cancellation.is_heard()) return;
     const auto cancel = [r] {

@@ -69,7 +69,7 @@ class peers {
                                          time_point until);
   // How many tasks are looked for.
   std::size_t sought() const;
-  // What one task says of another.
+  // A task's word of where another is.
   struct hearsay {
     std::string task;
     claim where;
@@ -116,8 +116,8 @@ class peers {
   void turn_way(const std::string& task);
   // The claim of the latest life; null: there is none.
   static const claim* latest(const std::map<std::uint64_t, claim>& of_one);
-  // How many tasks are looked for that are not known?
-  std::size_t sought_unknown() const;
+  // How many tasks are looked for that are not known, by the word of one, or of any ("")?
+  std::size_t sought_unknown(const std::string& by = {}) const;
   // May a task be looked for now that is not known?
   bool has_room_for(const hearsay& of) const;
   void keep_for_later(const hearsay& of);

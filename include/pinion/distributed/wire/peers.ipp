@@ -8,6 +8,7 @@
 
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/wire/task_name.hpp>
+#include <pinion/rpc/digest.hpp>
 #include <pinion/rpc/security.hpp>
 #include <pinion/spec/device_spec.hpp>
 #include <pinion/spec/host_port.hpp>
@@ -34,12 +35,10 @@ inline std::size_t most_sought() {
   return static_cast<std::size_t>(is_limited ? std::min(most, open.rlim_cur / 16) : most);
 }
 
-// A digest of names: FNV-1a.
 inline std::uint64_t digest_of(const std::vector<std::string>& names) {
-  std::uint64_t hash = 14695981039346656037u;
-  for (const std::string& name : names)
-    for (const char c : name + '\n') hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
+  rpc::digest all;
+  for (const std::string& name : names) all.add(std::uint64_t{name.size()}).add(name);
+  return all.take()[0];
 }
 
 }  // namespace detail
@@ -174,18 +173,14 @@ PINION_DECL std::size_t peers::sought() const {
   return sought_.size();
 }
 
-PINION_DECL std::size_t peers::sought_unknown() const {
-  return static_cast<std::size_t>(std::count_if(
-      sought_.begin(), sought_.end(), [&](const auto& one) { return places_.find(one.first) == places_.end(); }));
+PINION_DECL std::size_t peers::sought_unknown(const std::string& by) const {
+  return static_cast<std::size_t>(std::count_if(sought_.begin(), sought_.end(), [&](const auto& one) {
+    return places_.find(one.first) == places_.end() && (by.empty() || one.second.by == by);
+  }));
 }
 
 PINION_DECL bool peers::has_room_for(const hearsay& of) const {
-  const auto of_the_same = [&](const auto& one) {
-    return one.second.by == of.by && places_.find(one.first) == places_.end();
-  };
-  return sought_.contains(of.task) ||
-         (sought_unknown() < most_sought_ &&
-          std::count_if(sought_.begin(), sought_.end(), of_the_same) < static_cast<std::ptrdiff_t>(most_sought_ / 4));
+  return sought_.contains(of.task) || (sought_unknown() < most_sought_ && sought_unknown(of.by) < most_sought_ / 4);
 }
 
 PINION_DECL void peers::keep_for_later(const hearsay& of) {

@@ -282,7 +282,7 @@ PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
     return refuse(order, current_error());
   }
   const auto begun = outcome_of([&] {
-    // Whoever cancelled it before it was there to be found has made it one that is over.
+    // A cancellation that found no run yet has made it one that is over.
     if (exchange_.is_over(order.what.run)) a->state.fail(error(errc::cancelled, "the run was cancelled as it began"));
     if (!peers_are_up(*a->registered))  // peers may have lost each other since the last run
       meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const outcome<>& met) {
@@ -371,7 +371,7 @@ PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
   const auto done = std::move(a->done);
   run_result result;
   static_cast<void>(outcome_of([&] { result.holds = keep_unsettled(a); }));
-  // Whoever fails the run from now on finds what is kept.
+  // A failure from now on changes nothing here, and finds what is kept.
   const auto failed = a->state.end();
   counts_.ended(!failed, net_.now());
   if (a->tracer) static_cast<void>(outcome_of([&] { result.trace = a->tracer->take(); }));
@@ -397,7 +397,7 @@ PINION_DECL bool worker::keep_unsettled(const std::shared_ptr<active_run>& a) {
   if (!a->state.cancellation.is_heard()) return false;
   const run_id& run = a->meet->run();
   unsettled_.keep(run, {a->owner.channel, {a, &a->state.cancellation}});
-  // Whoever forgets the session looks for what is kept after that.
+  // A session is marked as forgotten before what is kept of it is looked for.
   const auto session = a->session.lock();
   const bool is_told = session && !session->forgotten.cancelled();
   if (!is_told) unsettled_.cancel(run, cancellation::reason::given_up);

@@ -34,7 +34,7 @@ struct fold_greatest {
   }
 };
 
-// Of neighbours: each result is the work of so many threads.
+// The greatest of neighbours: each result is the work of so many threads.
 template <class T>
 __global__ void find_greatest_of_each(const T* x, std::int64_t* y, std::int64_t results, std::int64_t n, int threads) {
   const int groups = static_cast<int>(blockDim.x) / threads, lane = static_cast<int>(threadIdx.x) % threads;
@@ -51,7 +51,8 @@ __global__ void find_greatest_of_each(const T* x, std::int64_t* y, std::int64_t 
   }
 }
 
-// Of columns: a block takes a tile of them, whose threads are next to each other, and `parts` of the rows below.
+// The greatest of columns: a block takes a tile of them, whose threads are next to each other, and `parts` of the rows
+// below.
 template <class T>
 __global__ void find_greatest_of_columns(const T* x, std::int64_t* y, fold_extents of, int tile, int parts) {
   __shared__ candidate<T> all[threads_of_block];
