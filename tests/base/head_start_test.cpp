@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <chrono>
+#include <cstdlib>
 #include <future>
 #include <stdexcept>
 
@@ -58,6 +59,32 @@ TEST_CASE("a process that is forked meanwhile finds the work done") {
   head_start<before_fork>::begin();
   const pid_t child = ::fork();
   if (child == 0) ::_exit(ended_before_fork ? 0 : 1);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+}
+
+std::atomic<bool> exiting{false};
+void outlast() {
+  exiting.wait(false);
+  compute();
+}
+TEST_CASE("exit and the thread that began the work may both wait for it") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    std::promise<void> begun;
+    std::thread([&] {
+      head_start<outlast>::begin();
+      begun.set_value();
+    }).detach();
+    begun.get_future().wait();
+    std::atexit([] {
+      exiting = true;
+      exiting.notify_one();
+    });
+    std::exit(0);
+  }
   int status = -1;
   ::waitpid(child, &status, 0);
   CHECK(status == 0);

@@ -8,6 +8,8 @@
 #include <system_error>
 #include <thread>
 
+#include <pinion/base/process.hpp>
+
 namespace pinion { inline namespace v0 {
 
 // Runs Work in a thread of its own, once in a process. Thread-safe. The code that needs the work later must be able to
@@ -20,38 +22,43 @@ namespace pinion { inline namespace v0 {
 //      thread are destroyed before all static ones, so that static objects that the work has made are not destroyed
 //      while it runs. A static object would wait too late, since objects are destroyed in the reverse order of their
 //      registration.
-//   3. The process is not forked while the work runs: the child would find locks that no thread releases.
+//   3. One thread at a time joins the work's: where two do, glibc 2.36 lets one of them wait for ever.
+//   4. The process is not forked while the work runs: the child would find locks that no thread releases.
 template <void (*Work)()>
 class head_start {
  public:
   // Starts the work, unless it was started before.
   static void begin() {
-    if (self().begun_.exchange(true)) return;
-    std::lock_guard hold(self().mutex_);
+    auto& is = all();
+    if (is.begun.exchange(true)) return;
+    std::lock_guard hold(is.mutex);
     try {
       ::pthread_atfork(before_fork, after_fork, after_fork);
-      self().thread_ = std::thread(run);
+      is.thread = std::thread(run);
     } catch (const std::system_error&) {
       return;
     }
     thread_local const waits_at_its_end this_thread;
-    static_cast<void>(&this_thread);  // this constructs it
+    static_cast<void>(&this_thread);           // this constructs it
+    static const waits_at_its_end until_exit;  // where another thread ends the process
   }
   // True once begin() was called.
-  static bool begun() { return self().begun_; }
+  static bool begun() { return all().begun; }
 
  private:
+  struct state {
+    std::atomic<bool> begun{false};
+    std::mutex mutex;
+    std::thread thread;
+  };
   struct waits_at_its_end {
     waits_at_its_end() = default;
     ~waits_at_its_end() {
-      std::lock_guard hold(self().mutex_);
-      self().join();
+      std::lock_guard hold(all().mutex);
+      join();
     }
   };
-  static head_start& self() {
-    static head_start one;
-    return one;
-  }
+  static state& all() { return of_this_process<state>(); }
   static void run() {
     try {
       Work();
@@ -59,20 +66,13 @@ class head_start {
     }
   }
   static void before_fork() {
-    self().mutex_.lock();
-    self().join();
+    all().mutex.lock();
+    join();
   }
-  static void after_fork() { self().mutex_.unlock(); }
-
-  head_start() = default;
-  ~head_start() { join(); }  // for a thread that is still running when another one ends the process
-  void join() {
-    if (thread_.joinable()) thread_.join();
+  static void after_fork() { all().mutex.unlock(); }
+  static void join() {
+    if (all().thread.joinable()) all().thread.join();
   }
-
-  std::atomic<bool> begun_{false};
-  std::mutex mutex_;
-  std::thread thread_;
 };
 
 }}  // namespace pinion::v0

@@ -13,9 +13,9 @@ namespace pinion { inline namespace v0 {
 // destroyed: threads that are left to themselves, and the destructors of a program's own statics, may use it to the
 // last. A type guards its members itself where threads share them.
 //
-// Everything that pinion keeps for a whole process is found by this name or the next, but for three kinds of things:
-// lists that statics of the program join before main() (registered ops and kernels), what must be destroyed, since it
-// joins a thread (head_start), and what a signal handler touches (stop_signals). A test holds the list of all.
+// Everything that pinion keeps for a whole process is found by this name or the next, but for two kinds of things:
+// lists that statics of the program join before main() (registered ops and kernels), and what a signal handler touches
+// (stop_signals). A test holds the list of all.
 template <class T>
 T& of_this_process() {
   static T& one = *new T;
