@@ -37,6 +37,8 @@ census census_of(server& task) {
           {"graphs kept", r.backlog.graphs_kept},
           {"unsettled parts", r.backlog.parts_unsettled},
           {"sought tasks", r.backlog.tasks_sought},
+          {"clients of metrics", static_cast<std::uint64_t>(r.backlog.metrics_clients)},
+          {"lines held back", r.backlog.lines_untold},
           {"closures", static_cast<std::uint64_t>(r.pool.queued)},
           {"connections that share memory", r.shared.connections},
           {"slabs", r.shared.slabs},
@@ -45,7 +47,7 @@ census census_of(server& task) {
           {"queues", r.queues.size()},
           {"variables", r.variable_count},
           {"mappings", static_cast<std::uint64_t>(shared_mappings())},
-          {"descriptors", static_cast<std::uint64_t>(entries("/proc/self/fd"))},
+          {"descriptors", r.descriptors.open},
           {"threads", static_cast<std::uint64_t>(entries("/proc/self/task"))}};
 }
 

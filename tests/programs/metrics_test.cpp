@@ -7,7 +7,10 @@
 #include <sstream>
 #include <vector>
 
+#include <pinion/base/descriptors.hpp>
+
 #include <support/caught.hpp>
+#include <support/told_lines.hpp>
 
 #include "http.hpp"
 #include "sample.hpp"
@@ -128,6 +131,24 @@ TEST_CASE("health is told while strangers hold connections and say nothing, or h
     if (i % 2 == 0) (void)strangers.back()->say("GET /hea");
   }
   CHECK(http_get(metrics.address(), "/healthz").status == 200);
+}
+
+TEST_CASE("a report counts clients of metrics, descriptors of the process, and lines that the log holds back") {
+  server task(one_task);
+  const metrics_server metrics(task);
+  const auto now = [&] { return task.report(); };
+  const auto before = now().descriptors;
+  CHECK(before.limit == most_descriptors());
+  {
+    const stranger one(metrics.address()), other(metrics.address());
+    CHECK(soon([&] { return now().backlog.metrics_clients == 2; }));
+    CHECK(now().descriptors.open >= before.open + 4);  // both ends are in this process
+  }
+  CHECK(soon([&] { return now().backlog.metrics_clients == 0 && now().descriptors.open <= before.open; }));
+  const told_lines log;
+  const std::string port = task.target().substr(std::string("pinion://").size());
+  for (int i = 0; i < 15; ++i) said_to(port, "GET / HTTP/1.1\r\n\r\n");
+  CHECK(soon([&] { return now().backlog.lines_untold == 5; }));
 }
 
 TEST_CASE("bad requests over HTTP are refused, and harm nothing") {

@@ -51,13 +51,18 @@ json of(const pinion::pool_report& p) {
 }
 json of(const pinion::backlog_report& b) {
   return {{"clients", b.clients},
+          {"metrics_clients", b.metrics_clients},
           {"bytes_waiting", b.bytes_waiting},
           {"bytes_received", b.bytes_received},
           {"values_offered", b.values_offered},
           {"values_early", b.values_early},
           {"graphs_kept", b.graphs_kept},
           {"parts_unsettled", b.parts_unsettled},
-          {"tasks_sought", b.tasks_sought}};
+          {"tasks_sought", b.tasks_sought},
+          {"lines_untold", b.lines_untold}};
+}
+json of(const pinion::descriptor_report& d) {
+  return {{"open", d.open}, {"limit", d.limit}};
 }
 json of(const pinion::shared_memory_report& s) {
   return {
@@ -102,6 +107,7 @@ json of(const pinion::task_report& r) {
           {"failures", list(r.failures)},
           {"pool", of(r.pool)},
           {"backlog", of(r.backlog)},
+          {"descriptors", of(r.descriptors)},
           {"shared", of(r.shared)},
           {"traffic", of(r.traffic)},
           {"limits", of(r.limits)}};

@@ -32,6 +32,8 @@ class few_lines {
   void add(const std::string& one, const std::string& line, const std::string& brief, time_point now);
   // Tells of the rest, if the period is over. Called now and then.
   void tell_rest(time_point now);
+  // The number of lines that the rest is, so far.
+  std::uint64_t untold() const { return untold_; }
 
  private:
   const few_lines_options o_;

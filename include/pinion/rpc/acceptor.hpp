@@ -91,6 +91,8 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   int clients() const { return static_cast<int>(clients_.size()); }
   // The bytes of answers that they have not yet taken.
   std::uint64_t bytes_waiting() const { return waiting_->bytes(); }
+  // The refusals of which the log is not told one by one. In the network's thread.
+  std::uint64_t refusals_untold() const { return refusals_.untold(); }
 
  private:
   struct client {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include <pinion/base/config.hpp>
@@ -24,6 +25,7 @@ class refusals {
   void add(const std::string& peer, const error& why, time_point now);
   // Tells of the rest, if the period is over. Called now and then.
   void tell_rest(time_point now) { lines_.tell_rest(now); }
+  std::uint64_t untold() const { return lines_.untold(); }
 
  private:
   few_lines lines_;

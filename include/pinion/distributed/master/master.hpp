@@ -37,6 +37,8 @@ class master {
   // Has the longest run of each session say for whom it waits, if it is time to; in ten seconds a few of one client,
   // ten of all, and then how many more there were. To be called each second or so, in the network's thread.
   void say_long_runs();
+  // The number of those not told so far. Same thread.
+  std::uint64_t long_runs_untold() const { return long_runs_.untold(); }
   // Tells of the sessions, the oldest first.
   std::vector<session_report> sessions() const;
   // Counts the steps of all sessions so far.

@@ -92,6 +92,7 @@ struct pool_report {
 // The rest of the traffic: what waits, in bytes and in numbers.
 struct backlog_report {
   int clients = 0;                   // connected clients; other tasks of the cluster are clients too
+  int metrics_clients = 0;           // connections to its metrics_server
   std::uint64_t bytes_waiting = 0;   // of answers that clients have not yet taken
   std::uint64_t bytes_received = 0;  // of requests that are not worked off
   std::uint64_t values_offered = 0;  // values that wait until other tasks pull them
@@ -100,6 +101,14 @@ struct backlog_report {
   // Parts that have ended, and hold what they took from queues of this task until their runs have.
   std::uint64_t parts_unsettled = 0;
   std::uint64_t tasks_sought = 0;  // tasks of which others have told, and which are not found so far
+  // Lines of the log, about refused clients, long runs and tasks that are not believed, which are held back: when ten
+  // seconds are over, one line tells how many there were.
+  std::uint64_t lines_untold = 0;
+};
+
+// The file descriptors of the task's process, for all that is in it.
+struct descriptor_report {
+  std::uint64_t open = 0, limit = 0;  // the greatest number: no limit
 };
 
 // The memory of other processes of the host that the task has mapped: that of connections, each of which takes a
@@ -134,6 +143,7 @@ struct task_report {
   std::vector<failure_report> failures = {};  // the last 32, the latest last
   pool_report pool = {};
   backlog_report backlog = {};
+  descriptor_report descriptors = {};
   shared_memory_report shared = {};
   traffic_counts traffic = {};
   server_limits limits = {};

@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include <pinion/base/descriptors.hpp>
 #include <pinion/distributed/server/inventory.hpp>
 #include <pinion/distributed/server/reporter.hpp>
 #include <pinion/distributed/wire/report.hpp>
@@ -42,6 +43,7 @@ PINION_DECL task_report reporter::report(const backlog_report& waiting) const {
                   .failures = from_.worker.failures()->list(),
                   .pool = {pool.threads(), pool.spares(), pool.queued()},
                   .backlog = waiting,
+                  .descriptors = {open_descriptors(), most_descriptors()},
                   .shared = detail::shared_by(from_.slabs),
                   .traffic = counts_of(from_.traffic),
                   .limits = from_.limits};

@@ -5,6 +5,7 @@
 //   server.join();
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -72,10 +73,13 @@ class server {
 
  private:
   friend class local_cluster;
+  friend class metrics_server;
   server(const cluster_spec& cluster, const server_options& options, std::unique_ptr<rpc::listener> bound);
 
   // Throws failed_precondition in the child of a fork().
   distributed::task_server& task() const;
+  // The number of clients of its metrics_server, which counts them there.
+  std::atomic<int>& metrics_clients() const;
 
   std::unique_ptr<distributed::task_server, delete_where_made> task_;
 };

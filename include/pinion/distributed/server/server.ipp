@@ -51,6 +51,10 @@ PINION_DECL distributed::task_server& server::task() const {
   return *task_;
 }
 
+PINION_DECL std::atomic<int>& server::metrics_clients() const {
+  return task().metrics_clients();
+}
+
 PINION_DECL std::string server::target() const {
   return "pinion://" + task_->address();
 }

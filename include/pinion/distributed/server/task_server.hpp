@@ -60,6 +60,8 @@ class task_server {
 
   // Tells of the task. Waits for the network's thread, and so is not for that thread.
   task_report report();
+  // The clients that ask for metrics, which are counted by those who answer them.
+  std::atomic<int>& metrics_clients() { return metrics_clients_; }
 
  private:
   // ---- serving; in the network's thread
@@ -303,6 +305,7 @@ class task_server {
   few_lines disbelieved_{{.before = "does not believe "},
                          [task = me_.name](const std::string& line) { write_log(log_level::warning, task, line); }};
 
+  std::atomic<int> metrics_clients_{0};
   countdown asked_;
   std::atomic<bool> asked_once_{false}, drains_{false};
   const reporter tells_{

@@ -421,7 +421,11 @@ PINION_DECL task_report task_server::report() {
 }
 
 PINION_DECL backlog_report task_server::backlog() const {
-  return {.clients = door_->clients(), .bytes_waiting = door_->bytes_waiting(), .bytes_received = burdens_.bytes()};
+  return {.clients = door_->clients(),
+          .metrics_clients = metrics_clients_,
+          .bytes_waiting = door_->bytes_waiting(),
+          .bytes_received = burdens_.bytes(),
+          .lines_untold = door_->refusals_untold() + master_->long_runs_untold() + disbelieved_.untold()};
 }
 
 PINION_DECL bool task_server::end_calls(time_point until) {

@@ -1,12 +1,11 @@
 // Bodies of <pinion/distributed/server/task_setup.hpp>.
 #pragma once
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <fstream>
 #include <utility>
 
+#include <pinion/base/descriptors.hpp>
 #include <pinion/base/log.hpp>
 #include <pinion/base/processors.hpp>
 #include <pinion/distributed/server/task_setup.hpp>
@@ -42,11 +41,9 @@ inline int tasks_beside(const cluster_spec& cluster, const std::string& job, int
 
 // The number of clients that a task takes: no more than it has descriptors for, of which each client takes two.
 inline std::size_t clients_of(const server_limits& limits) {
-  constexpr rlim_t of_others = 128;
-  rlimit open{};
-  const auto wanted = static_cast<rlim_t>(std::max(limits.clients, 1));
-  if (::getrlimit(RLIMIT_NOFILE, &open) != 0 || open.rlim_cur == RLIM_INFINITY) return wanted;
-  return std::min(wanted, open.rlim_cur > of_others + 2 ? (open.rlim_cur - of_others) / 2 : 1);
+  constexpr std::uint64_t of_others = 128;
+  const auto wanted = static_cast<std::uint64_t>(std::max(limits.clients, 1)), most = most_descriptors();
+  return std::min(wanted, most > of_others + 2 ? (most - of_others) / 2 : 1);
 }
 
 // The mappings that the slabs of clients may take: no more than a quarter of those that the system gives a process.

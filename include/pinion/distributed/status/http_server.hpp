@@ -5,6 +5,7 @@
 // that strangers who hold connections keep nobody else out.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,8 +27,9 @@ class http_server {
   // of the exception.
   using handler = std::function<answer(const std::string& path)>;
 
-  // Listens on "host:port"; port 0 binds a free one. Throws unavailable if it cannot.
-  http_server(const std::string& address, handler answers);
+  // Listens on "host:port"; port 0 binds a free one. `count` is the number of clients; it outlives the server, and may
+  // be that of several. Throws unavailable if it cannot listen.
+  http_server(const std::string& address, handler answers, std::atomic<int>& count);
   http_server(const http_server&) = delete;
   // Ends what is under way; it waits for a call of the handler.
   ~http_server();

@@ -136,7 +136,8 @@ namespace pinion { inline namespace v0 { namespace distributed {
 
 class http_server::inside {
  public:
-  inside(const std::string& address, handler answers) : answers_(std::move(answers)) {
+  inside(const std::string& address, handler answers, std::atomic<int>& count)
+      : answers_(std::move(answers)), count_(count) {
     listen(address);
     asio::co_spawn(context_, accept(), asio::detached);
     const without_signals meanwhile;  // the thread has them blocked as well
@@ -146,6 +147,7 @@ class http_server::inside {
   ~inside() {
     context_.stop();
     thread_.join();
+    count_ -= static_cast<int>(clients_.size());
   }
 
   int port() const { return port_; }
@@ -175,6 +177,7 @@ class http_server::inside {
         auto socket = co_await acceptor_.async_accept(asio::use_awaitable);
         if (clients_.size() >= detail::most_http_clients) end_oldest();
         clients_.push_back(std::make_shared<detail::http_client>(std::move(socket)));
+        ++count_;
         asio::co_spawn(context_, serve(std::prev(clients_.end())), asio::detached);
       } catch (const std::exception&) {  // out of descriptors, say
         full = true;
@@ -206,9 +209,11 @@ class http_server::inside {
     }
     client->close();
     clients_.erase(place);
+    --count_;
   }
 
   const handler answers_;
+  std::atomic<int>& count_;
   asio::io_context context_;
   asio::ip::tcp::acceptor acceptor_{context_};
   clients clients_;  // the oldest first
@@ -216,8 +221,8 @@ class http_server::inside {
   std::thread thread_;
 };
 
-PINION_DECL http_server::http_server(const std::string& address, handler answers)
-    : inside_(new inside(address, std::move(answers))) {}
+PINION_DECL http_server::http_server(const std::string& address, handler answers, std::atomic<int>& count)
+    : inside_(new inside(address, std::move(answers), count)) {}
 
 PINION_DECL http_server::~http_server() = default;
 

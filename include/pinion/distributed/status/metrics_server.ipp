@@ -38,7 +38,8 @@ inline const std::string& sound(const std::string& address) {
 PINION_DECL metrics_server::metrics_server(const server& of, const std::string& address)
     : host_(rpc::host_of_address(distributed::detail::sound(address))),
       http_(std::make_unique<distributed::http_server>(
-          address, [&of](const std::string& path) { return distributed::detail::answer_about(of, path); })) {}
+          address, [&of](const std::string& path) { return distributed::detail::answer_about(of, path); },
+          of.metrics_clients())) {}
 
 PINION_DECL metrics_server::~metrics_server() = default;
 

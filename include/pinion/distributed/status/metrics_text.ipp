@@ -81,6 +81,10 @@ inline void tell_network(exposition& out, const task_report& r) {
   out.gauge("unsent_bytes", "Answers that clients have not yet taken.").is(r.backlog.bytes_waiting);
   out.gauge("unserved_bytes", "Requests that are not worked off.").is(r.backlog.bytes_received);
   out.gauge("offered_values", "Values that wait until other tasks pull them.").is(r.backlog.values_offered);
+  out.gauge("metrics_clients", "Connections to the HTTP server of these metrics.").is(r.backlog.metrics_clients);
+  out.gauge("open_descriptors", "Descriptors of the process that are open.").is(r.descriptors.open);
+  out.gauge("descriptor_limit", "Descriptors that the system gives the process.").is(r.descriptors.limit);
+  out.gauge("untold_log_lines", "Lines of the log that are held back, to be told in sum.").is(r.backlog.lines_untold);
   out.gauge("shared_connections", "Connections of this host that share memory.").is(r.shared.connections);
   out.gauge("slabs", "Slabs of memory of other processes that are mapped.").is(r.shared.slabs);
   out.gauge("slab_bytes", "Their bytes of address space.").is(r.shared.slab_bytes);

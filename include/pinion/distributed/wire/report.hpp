@@ -46,8 +46,12 @@ void serialize(A& a, pool_report& p) {
 }
 template <class A>
 void serialize(A& a, backlog_report& b) {
-  a(b.clients, b.bytes_waiting, b.bytes_received, b.values_offered, b.values_early, b.graphs_kept, b.parts_unsettled,
-    b.tasks_sought);
+  a(b.clients, b.metrics_clients, b.bytes_waiting, b.bytes_received, b.values_offered, b.values_early, b.graphs_kept,
+    b.parts_unsettled, b.tasks_sought, b.lines_untold);
+}
+template <class A>
+void serialize(A& a, descriptor_report& d) {
+  a(d.open, d.limit);
 }
 template <class A>
 void serialize(A& a, shared_memory_report& s) {
@@ -65,7 +69,7 @@ template <class A>
 void serialize(A& a, task_report& t) {
   a(t.name, t.address, t.version, t.state, t.incarnation, t.process, t.uptime, t.steps, t.parts, t.devices,
     t.variable_count, t.variable_bytes, t.variables, t.queues, t.sessions, t.runs, t.peers, t.failures, t.pool,
-    t.backlog, t.shared, t.traffic, t.limits);
+    t.backlog, t.descriptors, t.shared, t.traffic, t.limits);
 }
 
 }}  // namespace pinion::v0
