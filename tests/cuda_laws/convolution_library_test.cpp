@@ -64,18 +64,20 @@ bool agrees_with_host(pn::graph& g, const laws::call& c, const pn::gpu_options& 
 
 }  // namespace
 
-TEST_CASE_METHOD(world, "floats are convolved by the library, whose paddings and filters are laid out otherwise",
+TEST_CASE_METHOD(world, "the library convolves, whose paddings, filters and images of doubles are laid out otherwise",
                  "[stand-in]") {
   using pn::op::detail::conv_pass;
-  for (const geometry& of : geometries)
-    for (const conv_pass pass : {conv_pass::forward, conv_pass::by_images, conv_pass::by_filters}) {
-      INFO("pass " << static_cast<int>(pass) << " of images " << to_string(of.images) << " and filters "
-                   << to_string(of.filters) << ", " << of.padding);
-      const laws::call c = call_of(pass, pn::dtype::float32, of);
-      const int before = runs_of_library();
-      CHECK(agrees_with_host(g, c));
-      CHECK(runs_of_library() == before + 1);
-    }
+  for (const pn::dtype type : {pn::dtype::float32, pn::dtype::float64})
+    for (const geometry& of : geometries)
+      for (const conv_pass pass : {conv_pass::forward, conv_pass::by_images, conv_pass::by_filters}) {
+        if (type == pn::dtype::float64 && of.dilation > 1) continue;
+        INFO("pass " << static_cast<int>(pass) << " of images " << to_string(of.images) << " and filters "
+                     << to_string(of.filters) << ", " << of.padding << ", " << to_string(type));
+        const laws::call c = call_of(pass, type, of);
+        const int before = runs_of_library();
+        CHECK(agrees_with_host(g, c));
+        CHECK(runs_of_library() == before + 1);
+      }
   CHECK(fake_cuda::take_misuses().empty());
 }
 
@@ -94,9 +96,23 @@ TEST_CASE_METHOD(world, "floats are convolved in full precision unless the sessi
 }
 
 TEST_CASE_METHOD(world, "where the library refuses, convolutions go on without it", "[stand-in]") {
-  const laws::call c = call_of(pn::op::detail::conv_pass::forward, pn::dtype::float64, geometries[3]);
+  const laws::call c = call_of(pn::op::detail::conv_pass::forward, pn::dtype::float64, geometries[4]);
   const int before = runs_of_library();
   CHECK(agrees_with_host(g, c));
   CHECK(runs_of_library() == before);
+}
+
+TEST_CASE_METHOD(world, "the library has an algorithm for each pass of floats and doubles, and says which") {
+  using pn::op::detail::conv_pass;
+  if (!pn::op::detail::convolutions_library().is_there()) return;
+  const pn::cuda::image_axis axis{32, 32, 3, 1, 1, 1};
+  for (const pn::dtype type : {pn::dtype::float32, pn::dtype::float64})
+    for (const conv_pass pass : {conv_pass::forward, conv_pass::by_images, conv_pass::by_filters}) {
+      INFO("pass " << static_cast<int>(pass) << " of " << to_string(type));
+      const auto plan = pn::op::detail::convolutions_library().find(
+          {pass, type, {8, 16, 32, axis, axis}, pn::product_precision::full});
+      REQUIRE(plan);
+      WARN("cuDNN takes its algorithm " << plan->algorithm() << " with " << plan->workspace() << " bytes of memory");
+    }
 }
 #endif

@@ -1,10 +1,12 @@
-// Convolutions of GPUs in the layouts of cuDNN: its filters are [out, h, w, in], and its padding is the same before and
-// after an image.
+// Convolutions of GPUs in the layouts of cuDNN: its filters are [out, h, w, in], its doubles lie channel by channel,
+// and its padding is the same before and after an image.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include <pinion/op/conv/cudnn.hpp>
 #include <pinion/op/conv/geometry.hpp>
@@ -54,51 +56,70 @@ class cudnn_operands {
   const cuda::image_extents& extents() const { return extents_; }
 
   any_tensor images(const any_tensor& x) const {
-    if (!is_extended()) return x;
-    any_tensor larger = images();
-    cuda::fill(stream_, larger.data<T>(), larger.count(), T(0));
-    copy_images(x, g_.images[1], g_.images[2], larger, extents_.height.image, extents_.width.image);
-    return larger;
+    if (!is_extended() && !channels_first) return x;
+    any_tensor theirs = images();
+    if (is_extended()) cuda::fill(stream_, theirs.data<T>(), theirs.count(), T(0));
+    copy(x, ours(g_.images), theirs, theirs_of_images());
+    return theirs;
+  }
+  any_tensor windows(const any_tensor& y) const {
+    if (!channels_first) return y;
+    any_tensor theirs = c_.scratch(dtype_of<T>, g_.windows);
+    copy(y, ours(g_.windows), theirs, their(g_.windows));
+    return theirs;
   }
   any_tensor filters(const any_tensor& f) const {
-    any_tensor turned = c_.scratch(dtype_of<T>, f.shape());
-    copy_filters(f, {filter_size(), g_.filters[3]}, turned);
-    return turned;
+    any_tensor theirs = c_.scratch(dtype_of<T>, f.shape());
+    copy(f, of_our_filters(), theirs, of_their_filters());
+    return theirs;
   }
   // Room for a result in the library's layout, which stands for `to`, and the way back.
   any_tensor room(conv_pass pass, const any_tensor& to) const {
     if (pass == conv_pass::by_filters) return c_.scratch(dtype_of<T>, g_.filters);
-    return pass == conv_pass::by_images && is_extended() ? images() : to;
+    if (pass == conv_pass::by_images) return is_extended() || channels_first ? images() : to;
+    return channels_first ? c_.scratch(dtype_of<T>, g_.windows) : to;
   }
   void bring_back(conv_pass pass, const any_tensor& from, const any_tensor& to) const {
-    if (pass == conv_pass::by_filters) return copy_filters(from, {g_.filters[3], filter_size()}, to);
-    if (pass == conv_pass::by_images && is_extended())
-      copy_images(from, extents_.height.image, extents_.width.image, to, g_.images[1], g_.images[2]);
+    if (pass == conv_pass::by_filters) return copy(from, of_their_filters(), to, of_our_filters());
+    if (pass == conv_pass::by_images && (is_extended() || channels_first))
+      return copy(from, theirs_of_images(), to, ours(g_.images));
+    if (pass == conv_pass::forward && channels_first) copy(from, their(g_.windows), to, ours(g_.windows));
   }
 
  private:
-  struct matrix {
-    std::int64_t rows, columns;
+  // The library's layout of doubles.
+  static constexpr bool channels_first = std::is_same_v<T, double>;
+
+  // Of four axes, [n, h, w, c] or [h, w, in, out], how many elements lie between neighbours along each, and how many of
+  // them there are.
+  struct layout {
+    std::array<std::int64_t, 4> steps, extents;
   };
 
   bool is_extended() const { return extents_.height.image != g_.images[1] || extents_.width.image != g_.images[2]; }
-  std::int64_t filter_size() const { return g_.filters[0] * g_.filters[1] * g_.filters[2]; }
-  any_tensor images() const {
-    return c_.scratch(dtype_of<T>, {g_.images[0], extents_.height.image, extents_.width.image, g_.images[3]});
+  any_tensor images() const { return c_.scratch(dtype_of<T>, extended()); }
+  shape extended() const { return {g_.images[0], extents_.height.image, extents_.width.image, g_.images[3]}; }
+
+  static layout ours(const shape& s) { return {{s[1] * s[2] * s[3], s[2] * s[3], s[3], 1}, {s[0], s[1], s[2], s[3]}}; }
+  static layout their(const shape& s) {
+    if (!channels_first) return ours(s);
+    return {{s[1] * s[2] * s[3], s[2], 1, s[1] * s[2]}, {s[0], s[1], s[2], s[3]}};
   }
-  // Copies the rows and columns that both have.
-  void copy_images(const any_tensor& x, std::int64_t height, std::int64_t width, const any_tensor& y,
-                   std::int64_t to_height, std::int64_t to_width) const {
-    const std::int64_t c = g_.images[3], from_row = width * c, to_row = to_width * c;
-    const cuda::strided_axis axes[]{{g_.images[0], height * from_row, to_height * to_row},
-                                    {std::min(height, to_height), from_row, to_row},
-                                    {std::min(from_row, to_row), 1, 1}};
-    cuda::copy_strided(stream_, x.raw(), y.raw(), sizeof(T), axes, 3);
+  layout theirs_of_images() const { return their(extended()); }
+  layout of_our_filters() const { return ours(g_.filters); }
+  layout of_their_filters() const {
+    const auto& s = g_.filters;
+    const std::int64_t filter = s[0] * s[1] * s[2];
+    if (channels_first) return {{s[1], 1, s[0] * s[1], filter}, {s[0], s[1], s[2], s[3]}};
+    return {{s[1] * s[2], s[2], 1, filter}, {s[0], s[1], s[2], s[3]}};
   }
-  // Transposes a matrix.
-  void copy_filters(const any_tensor& f, matrix of, const any_tensor& to) const {
-    const cuda::strided_axis axes[]{{of.columns, 1, of.rows}, {of.rows, of.columns, 1}};
-    cuda::copy_strided(stream_, f.raw(), to.raw(), sizeof(T), axes, 2);
+  // Copies the elements that both have, in the order of the result.
+  void copy(const any_tensor& x, const layout& from, const any_tensor& y, const layout& to) const {
+    std::array<cuda::strided_axis, 4> axes;
+    for (std::size_t i = 0; i < 4; ++i)
+      axes[i] = {std::min(from.extents[i], to.extents[i]), from.steps[i], to.steps[i]};
+    std::sort(axes.begin(), axes.end(), [](const auto& p, const auto& q) { return p.to > q.to; });
+    cuda::copy_strided(stream_, x.raw(), y.raw(), sizeof(T), axes.data(), 4);
   }
 
   kernel_context& c_;
@@ -119,8 +140,8 @@ bool convolve_by_library(kernel_context& c, conv_pass pass, const image_geometry
   };
   const auto plan = convolutions_library().find({pass, dtype_of<T>, as.extents(), c.device->float_products()});
   if (!plan) return refused();
-  const any_tensor left = pass == conv_pass::by_images ? a : as.images(a),
-                   right = pass == conv_pass::by_filters ? b : as.filters(b), result = as.room(pass, y);
+  const any_tensor left = pass == conv_pass::by_images ? as.windows(a) : as.images(a),
+                   right = pass == conv_pass::by_filters ? as.windows(b) : as.filters(b), result = as.room(pass, y);
   const any_tensor workspace = c.scratch(dtype::uint8, {static_cast<std::int64_t>(plan->workspace())});
   const bool has_run =
       convolutions_library().run(*plan, c.device->stream()->native(), static_cast<const T*>(left.raw()),

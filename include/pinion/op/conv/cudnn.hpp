@@ -88,8 +88,9 @@ struct cudnn_convolution {
 };
 
 // A convolution of some extents in the words of the library, and the algorithm that it chose: one whose results have
-// the same bits in every run. Images are [n, h, w, c] and filters [out, h, w, in]. Immutable;
-// several threads may run it, each with the handle to itself.
+// the same bits in every run. Images are [n, h, w, c] and filters [out, h, w, in]; of doubles, for which the library
+// has no algorithm in that layout, they are [n, c, h, w] and [out, in, h, w]. Immutable; several threads may run it,
+// each with the handle to itself.
 class cudnn_plan {
  public:
   static constexpr std::size_t most_workspace = 256 << 20;
@@ -111,6 +112,8 @@ class cudnn_plan {
 
   // True if the library has an algorithm for the convolution.
   bool is_good() const { return is_good_; }
+  // The number of the algorithm, of the enumeration of its pass.
+  int algorithm() const { return algorithm_; }
   // The bytes of memory that a run needs beside its operands.
   std::size_t workspace() const { return workspace_; }
   // Enqueues a run; the operands are those of the pass. Returns false where the library refuses.
@@ -127,6 +130,9 @@ class cudnn_plan {
   template <class Opaque>
   using owner = std::unique_ptr<Opaque, cudnnStatus_t (*)(Opaque*)>;
 
+  static cudnnTensorFormat_t layout(dtype type) {
+    return type == dtype::float64 ? CUDNN_TENSOR_NCHW : CUDNN_TENSOR_NHWC;
+  }
   static cudnnDataType_t data_type(dtype type) { return type == dtype::float64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT; }
   void succeed(cudnnStatus_t status) { is_good_ &= status == CUDNN_STATUS_SUCCESS; }
 
@@ -135,7 +141,7 @@ class cudnn_plan {
     cudnnTensorDescriptor_t made = nullptr;
     succeed(f_.CreateTensorDescriptor(&made));
     if (is_good_)
-      succeed(f_.SetTensor4dDescriptor(made, CUDNN_TENSOR_NHWC, data_type(type), int(n), int(channels), int(height),
+      succeed(f_.SetTensor4dDescriptor(made, layout(type), data_type(type), int(n), int(channels), int(height),
                                        int(width)));
     return {made, f_.DestroyTensorDescriptor};
   }
@@ -144,8 +150,8 @@ class cudnn_plan {
     succeed(f_.CreateFilterDescriptor(&made));
     filters_.reset(made);
     if (is_good_)
-      succeed(f_.SetFilter4dDescriptor(made, data_type(c.type), CUDNN_TENSOR_NHWC, int(c.of.filters),
-                                       int(c.of.channels), int(c.of.height.places), int(c.of.width.places)));
+      succeed(f_.SetFilter4dDescriptor(made, data_type(c.type), layout(c.type), int(c.of.filters), int(c.of.channels),
+                                       int(c.of.height.places), int(c.of.width.places)));
   }
   void set_convolution(const cudnn_convolution& c) {
     const cuda::image_axis &h = c.of.height, &w = c.of.width;

@@ -1,5 +1,6 @@
-// A stand-in for cuDNN: the functions that convolutions call, as loops of the host in the order of the stream. It knows
-// floats alone, and refuses what is laid out otherwise than images [n, h, w, c] and filters [out, h, w, in].
+// A stand-in for cuDNN: the functions that convolutions call, as loops of the host in the order of the stream. As in
+// the tables of the library, floats may be images [n, h, w, c] with filters [out, h, w, in], and doubles are [n, c, h,
+// w] with [out, in, h, w]; it refuses what is laid out otherwise, and doubles with holes in their windows.
 //
 // A program that does not export the stand-in's cudaLaunchHostFunc gets no handle, and convolves without the library.
 #include <cuda_runtime_api.h>
@@ -15,12 +16,26 @@ extern "C" __attribute__((weak)) cudaError_t cudaLaunchHostFunc(cudaStream_t, cu
 struct cudnnContext {
   cudaStream_t stream;
 };
-struct cudnnTensorStruct {
+// Images, and filters, of which there are n.
+struct laid_out {
   int n, c, h, w;
+  bool doubles;
+
+  cudnnStatus_t set(cudnnTensorFormat_t format, cudnnDataType_t type, int count, int channels, int height, int width) {
+    n = count, c = channels, h = height, w = width, doubles = type == CUDNN_DATA_DOUBLE;
+    return (type == CUDNN_DATA_FLOAT && format == CUDNN_TENSOR_NHWC) || (doubles && format == CUDNN_TENSOR_NCHW)
+               ? CUDNN_STATUS_SUCCESS
+               : CUDNN_STATUS_NOT_SUPPORTED;
+  }
+  int at(int image, int channel, int row, int column) const {
+    return doubles ? ((image * c + channel) * h + row) * w + column : ((image * h + row) * w + column) * c + channel;
+  }
+  std::size_t size() const {
+    return static_cast<std::size_t>(n) * static_cast<std::size_t>(c * h) * static_cast<std::size_t>(w);
+  }
 };
-struct cudnnFilterStruct {
-  int k, c, h, w;
-};
+struct cudnnTensorStruct : laid_out {};
+struct cudnnFilterStruct : laid_out {};
 struct cudnnConvolutionStruct {
   int pad_h, pad_w, stride_h, stride_w, dilation_h, dilation_w;
   cudnnMathType_t math;
@@ -41,7 +56,8 @@ struct extents {
     return (image + 2 * pad - (places - 1) * dilation - 1) / stride + 1;
   }
   bool fit() const {
-    return x.n == y.n && x.c == w.c && y.c == w.k && y.h == outputs(x.h, by.pad_h, w.h, by.stride_h, by.dilation_h) &&
+    if (x.doubles && (by.dilation_h > 1 || by.dilation_w > 1)) return false;
+    return x.n == y.n && x.c == w.c && y.c == w.n && y.h == outputs(x.h, by.pad_h, w.h, by.stride_h, by.dilation_h) &&
            y.w == outputs(x.w, by.pad_w, w.w, by.stride_w, by.dilation_w);
   }
   // Calls f(offset in x, in the filters, in y) for each product.
@@ -56,23 +72,41 @@ struct extents {
                         column = j * by.stride_w - by.pad_w + q * by.dilation_w;
               if (row < 0 || row >= x.h || column < 0 || column >= x.w) continue;
               for (int c = 0; c < x.c; ++c)
-                for (int k = 0; k < w.k; ++k)
-                  f(((n * x.h + row) * x.w + column) * x.c + c, ((k * w.h + p) * w.w + q) * w.c + c,
-                    ((n * y.h + i) * y.w + j) * y.c + k);
+                for (int k = 0; k < w.n; ++k) f(x.at(n, c, row, column), w.at(k, c, p, q), y.at(n, k, i, j));
             }
   }
 };
 
-cudnnStatus_t enqueue(cudnnHandle_t handle, const extents& e, std::function<void()> work) {
-  if (!e.fit()) return CUDNN_STATUS_BAD_PARAM;
+// Adds products up at a result; the three numbers say which operand of for_each_product() each is.
+template <class T, int Result, int Left, int Right>
+void add_up(const extents& e, std::size_t count, T* result, const T* left, const T* right) {
+  std::fill_n(result, count, T(0));
+  e.for_each_product([&](auto... at) {
+    const int places[]{at...};
+    result[places[Result]] += left[places[Left]] * right[places[Right]];
+  });
+}
+
+template <int Result, int Left, int Right>
+cudnnStatus_t enqueue(cudnnHandle_t handle, const extents& e, int algorithm, std::size_t workspace, std::size_t count,
+                      void* result, const void* left, const void* right) {
+  if (algorithm != 1 || workspace != 64 || !e.fit()) return CUDNN_STATUS_BAD_PARAM;
   ++calls;
   last_math = e.by.math;
+  const auto work = [=] {
+    if (e.x.doubles)
+      add_up<double, Result, Left, Right>(e, count, static_cast<double*>(result), static_cast<const double*>(left),
+                                          static_cast<const double*>(right));
+    else
+      add_up<float, Result, Left, Right>(e, count, static_cast<float*>(result), static_cast<const float*>(left),
+                                         static_cast<const float*>(right));
+  };
   const auto run = [](void* body) {
     const auto* const work = static_cast<std::function<void()>*>(body);
     (*work)();
     delete work;
   };
-  const cudaError_t failed = cudaLaunchHostFunc(handle->stream, run, new std::function<void()>(std::move(work)));
+  const cudaError_t failed = cudaLaunchHostFunc(handle->stream, run, new std::function<void()>(work));
   return failed ? CUDNN_STATUS_EXECUTION_FAILED : CUDNN_STATUS_SUCCESS;
 }
 
@@ -96,13 +130,9 @@ cudnnStatus_t give_algorithms(const extents& e, int most, int* count, Found* fou
   return CUDNN_STATUS_SUCCESS;
 }
 
-std::size_t size_of(const cudnnTensorStruct& t) {
-  return static_cast<std::size_t>(t.n) * static_cast<std::size_t>(t.c * t.h) * static_cast<std::size_t>(t.w);
-}
-
-template <class T, class... Value>
-cudnnStatus_t make(T** made, Value... value) {
-  *made = new T{value...};
+template <class T>
+cudnnStatus_t make(T** made) {
+  *made = new T{};
   return CUDNN_STATUS_SUCCESS;
 }
 template <class T>
@@ -140,8 +170,7 @@ cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t made) {
 }
 cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t t, cudnnTensorFormat_t format, cudnnDataType_t type,
                                          int n, int c, int h, int w) {
-  *t = {n, c, h, w};
-  return format == CUDNN_TENSOR_NHWC && type == CUDNN_DATA_FLOAT ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
+  return t->set(format, type, n, c, h, w);
 }
 
 cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* made) {
@@ -152,8 +181,7 @@ cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t made) {
 }
 cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t f, cudnnDataType_t type, cudnnTensorFormat_t format,
                                          int k, int c, int h, int w) {
-  *f = {k, c, h, w};
-  return format == CUDNN_TENSOR_NHWC && type == CUDNN_DATA_FLOAT ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
+  return f->set(format, type, k, c, h, w);
 }
 
 cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* made) {
@@ -199,45 +227,24 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void*, const c
                                       const void* x, const cudnnFilterDescriptor_t w_desc, const void* w,
                                       const cudnnConvolutionDescriptor_t by, cudnnConvolutionFwdAlgo_t algo, void*,
                                       std::size_t bytes, const void*, const cudnnTensorDescriptor_t y_desc, void* y) {
-  if (algo != 1 || bytes != 64) return CUDNN_STATUS_BAD_PARAM;
   const extents e{*x_desc, *y_desc, *w_desc, *by};
-  return enqueue(handle, e, [=] {
-    auto* const to = static_cast<float*>(y);
-    std::fill_n(to, size_of(e.y), 0.f);
-    e.for_each_product([&](int at_x, int at_w, int at_y) {
-      to[at_y] += static_cast<const float*>(x)[at_x] * static_cast<const float*>(w)[at_w];
-    });
-  });
+  return enqueue<2, 0, 1>(handle, e, algo, bytes, e.y.size(), y, x, w);
 }
 cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void*, const cudnnFilterDescriptor_t w_desc,
                                            const void* w, const cudnnTensorDescriptor_t dy_desc, const void* dy,
                                            const cudnnConvolutionDescriptor_t by, cudnnConvolutionBwdDataAlgo_t algo,
                                            void*, std::size_t bytes, const void*, const cudnnTensorDescriptor_t dx_desc,
                                            void* dx) {
-  if (algo != 1 || bytes != 64) return CUDNN_STATUS_BAD_PARAM;
   const extents e{*dx_desc, *dy_desc, *w_desc, *by};
-  return enqueue(handle, e, [=] {
-    auto* const to = static_cast<float*>(dx);
-    std::fill_n(to, size_of(e.x), 0.f);
-    e.for_each_product([&](int at_x, int at_w, int at_y) {
-      to[at_x] += static_cast<const float*>(dy)[at_y] * static_cast<const float*>(w)[at_w];
-    });
-  });
+  return enqueue<0, 2, 1>(handle, e, algo, bytes, e.x.size(), dx, dy, w);
 }
 cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void*, const cudnnTensorDescriptor_t x_desc,
                                              const void* x, const cudnnTensorDescriptor_t dy_desc, const void* dy,
                                              const cudnnConvolutionDescriptor_t by,
                                              cudnnConvolutionBwdFilterAlgo_t algo, void*, std::size_t bytes,
                                              const void*, const cudnnFilterDescriptor_t dw_desc, void* dw) {
-  if (algo != 1 || bytes != 64) return CUDNN_STATUS_BAD_PARAM;
   const extents e{*x_desc, *dy_desc, *dw_desc, *by};
-  return enqueue(handle, e, [=] {
-    auto* const to = static_cast<float*>(dw);
-    std::fill_n(to, size_of({e.w.k, e.w.c, e.w.h, e.w.w}), 0.f);
-    e.for_each_product([&](int at_x, int at_w, int at_y) {
-      to[at_w] += static_cast<const float*>(x)[at_x] * static_cast<const float*>(dy)[at_y];
-    });
-  });
+  return enqueue<1, 0, 2>(handle, e, algo, bytes, e.w.size(), dw, x, dy);
 }
 
 }  // extern "C"
