@@ -34,8 +34,10 @@ class countdown {
   // True once the counter is zero.
   bool done() const { return is_zero(word_.load(std::memory_order_acquire)); }
 
-  // Waits for zero. Returns false if the deadline came first; without a deadline it waits without a limit.
-  bool wait(const std::optional<time_point>& deadline = {});
+  // Waits for zero. Returns false if the deadline came first; without a deadline it waits without a limit. `spins` is
+  // the time before it sleeps.
+  bool wait(const std::optional<time_point>& deadline = {},
+            std::chrono::nanoseconds spins = std::chrono::microseconds(30));
 
  private:
   // The word of which the system is asked to wake who waits for it: the count, and whether somebody sleeps. One word

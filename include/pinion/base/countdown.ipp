@@ -14,8 +14,7 @@
 
 namespace pinion { inline namespace v0 {
 
-PINION_DECL bool countdown::wait(const std::optional<time_point>& deadline) {
-  constexpr std::chrono::microseconds spins{30};
+PINION_DECL bool countdown::wait(const std::optional<time_point>& deadline, std::chrono::nanoseconds spins) {
   const auto spun = std::chrono::steady_clock::now() + spins;
   while (!done() && std::chrono::steady_clock::now() < spun) std::this_thread::yield();
   while (!done()) {

@@ -6,9 +6,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/countdown.hpp>
+#include <pinion/base/look_time.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/runtime/step/executor.hpp>
 #include <pinion/runtime/step/lane_choice.hpp>
@@ -57,6 +60,8 @@ class compiled_step {
 
   // Runs a step that does not wait.
   void run_here(step_state& state);
+  // Waits for the end of a run; returns false at the deadline.
+  bool await(countdown& ended, const std::optional<time_point>& deadline);
 
   // The memory of a run. One memory is spare most of the time, so that runs that do not overlap take no lock.
   std::unique_ptr<step_memory> acquire();
@@ -69,6 +74,8 @@ class compiled_step {
   const process_mark made_in_;  // has the threads of the task
   std::vector<std::unique_ptr<executable>> parts_;
   bool waits_ = false;                  // waits for another partition or a stream, so it cannot run in one go
+  bool uses_gpus_ = false;              // whose work leaves this thread's processor alone while it is looked for
+  look_time looks_;                     // for the end of a run, where GPUs are used
   std::unique_ptr<lane_choice> lanes_;  // null: always in order
   std::atomic<step_memory*> spare_{nullptr};
   std::mutex mutex_;

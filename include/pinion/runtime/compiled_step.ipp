@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
-#include <pinion/base/countdown.hpp>
 #if PINION_HAS_CUDA
 #include <pinion/op/cuda_kernels.hpp>
 #endif
@@ -23,6 +23,8 @@ PINION_DECL compiled_step::compiled_step(std::vector<partition> parts, graph_vie
   }
   if (parts_.empty()) return;
   make_announced_code();
+  uses_gpus_ = std::any_of(parts_.begin(), parts_.end(),
+                           [](const auto& part) { return part->device->kernels() == devices::kernel_code::cuda; });
   waits_ = parts_.size() != 1 || parts_[0]->waits || parts_[0]->device->stream();
   if (!waits_ && on.item_helpers > 0 && parts_[0]->items.size() > 1)
     lanes_ = std::make_unique<lane_choice>(*parts_[0], on.pool, on.item_helpers);
@@ -40,9 +42,17 @@ PINION_DECL void compiled_step::run(step_state& state) {
   if (!waits_) return run_here(state);
   countdown ended;
   start(state, [&ended] { ended.count_down(); });
-  if (ended.wait(state.deadline)) return;
+  if (await(ended, state.deadline)) return;
   state.fail(step_state::too_late());
   ended.wait();
+}
+
+PINION_DECL bool compiled_step::await(countdown& ended, const std::optional<time_point>& deadline) {
+  if (!uses_gpus_) return ended.wait(deadline);
+  const auto begin = std::chrono::steady_clock::now();
+  const bool has_ended = ended.wait(deadline, looks_.next());
+  looks_.took(std::chrono::steady_clock::now() - begin);
+  return has_ended;
 }
 
 PINION_DECL bool compiled_step::takes_briefly() const {

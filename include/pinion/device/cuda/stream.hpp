@@ -1,11 +1,10 @@
 // A stream of a GPU.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <memory>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/look_time.hpp>
 #include <pinion/device/cuda/card.hpp>
 #include <pinion/device/device.hpp>
 #include <pinion/device/ordered_thread.hpp>
@@ -79,7 +78,7 @@ class stream final : public devices::stream {
  private:
   const std::shared_ptr<card> card_;
   devices::cuda_stream native_ = nullptr;
-  std::atomic<std::int64_t> waited_{0};  // nanoseconds, by the callbacks' thread: what waits take lately
+  look_time looks_;  // of the callbacks' thread
   devices::ordered_thread callbacks_;
 };
 

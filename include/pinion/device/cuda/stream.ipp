@@ -3,7 +3,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -14,20 +13,15 @@ namespace pinion { inline namespace v0 { namespace cuda {
 
 namespace detail {
 
-// Waits for an event. It looks for twice as long as waits take lately before it sleeps, since a thread that sleeps is
-// woken tens of microseconds late; but not where they take longer than a millisecond, of which that is little.
-inline cudaError_t await(CUevent_st* e, std::atomic<std::int64_t>& lately) {
-  using std::chrono::nanoseconds;
-  constexpr nanoseconds least = std::chrono::microseconds(50), most = std::chrono::milliseconds(2);
-  const nanoseconds twice(2 * lately.load(std::memory_order_relaxed));
-  const nanoseconds looks = twice > most ? least : std::max(twice, least);
+inline cudaError_t await(CUevent_st* e, look_time& looks) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto took = [&] { return nanoseconds(std::chrono::steady_clock::now() - begin); };
+  const auto took = [&] { return std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin); };
+  const auto most = looks.next();
   cudaError_t is = cudaEventQuery(e);
-  for (; is == cudaErrorNotReady && took() < looks; is = cudaEventQuery(e)) std::this_thread::yield();
+  for (; is == cudaErrorNotReady && took() < most; is = cudaEventQuery(e)) std::this_thread::yield();
   cudaGetLastError();  // "not ready" is no error that the launches of others may find
   if (is == cudaErrorNotReady) is = cudaEventSynchronize(e);
-  lately.store((3 * lately.load(std::memory_order_relaxed) + took().count()) / 4, std::memory_order_relaxed);
+  looks.took(took());
   return is;
 }
 
@@ -88,7 +82,7 @@ PINION_DECL void stream::when_reached(completion<> callback) {
   callbacks_.post([this, card = card_, callback = std::move(callback), recorded = std::move(recorded)]() mutable {
     callback(std::move(recorded).then([&](const std::shared_ptr<CUevent_st>& point) {
       card->enter();  // else the thread's calls would make a context on the first GPU of the machine
-      card->expect(detail::await(point.get(), waited_), "a kernel or a copy");
+      card->expect(detail::await(point.get(), looks_), "a kernel or a copy");
     }));
   });
 }
