@@ -1,6 +1,6 @@
 // A training step on a GPU, of the MNIST network and of one that is 4096 wide, beside PyTorch: eager, and with a graph
-// of CUDA. All copy their batch from host memory, and fetch the loss. The peers come from the environment, as
-// bench/peer.hpp has it: PEER_TORCH_GPU="python3 bench/peers/torch_gpu_peer.py".
+// of CUDA. All copy their batch from page-locked memory of the host, and fetch the loss. The peers come from the
+// environment, as bench/peer.hpp has it: PEER_TORCH_GPU="python3 bench/peers/torch_gpu_peer.py".
 #include <string>
 #include <vector>
 
@@ -18,12 +18,12 @@ void compare(const std::string& what, const std::vector<std::int64_t>& sizes, st
   pn::graph g;
   const auto use = g.as_default();
   const bench::network net(sizes);
-  pn::tensor<float> images{{rows, sizes.front()}};
-  pn::tensor<std::int32_t> labels{{rows}};
-  for (std::int64_t i = 0; i < images.size(); ++i) images.data()[i] = static_cast<float>(i % 257) / 257;
-  for (std::int64_t i = 0; i < rows; ++i) labels.data()[i] = static_cast<std::int32_t>(i % 10);
   pn::session sess;
   sess.run(net.init);
+  auto images = pn::page_locked<float>({rows, sizes.front()});  // as the peer's batch is
+  auto labels = pn::page_locked<std::int32_t>({rows});
+  for (std::int64_t i = 0; i < images.size(); ++i) images.data()[i] = static_cast<float>(i % 257) / 257;
+  for (std::int64_t i = 0; i < rows; ++i) labels.data()[i] = static_cast<std::int32_t>(i % 10);
   auto step = sess.make_callable(pn::feeds(net.images, net.labels), pn::fetches(net.loss), pn::targets(net.train));
 
   bench::contest c;

@@ -5,6 +5,7 @@
 #include <future>
 #include <numeric>
 
+#include <pinion/data/sources.hpp>
 #include <pinion/op/source/cuda_kernels.hpp>
 
 #include "cuda_device/gpus.hpp"
@@ -50,6 +51,53 @@ TEST_CASE_METHOD(cards, "a value comes back from a GPU, whatever its size") {
     CHECK(fetched(all[0]->from_host(x)) == x);
   }
   CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(cards, "several threads copy a large value on its way to a GPU, and each part of it once") {
+  pn::thread_pool helpers(3);
+  pn::cuda::device gpu(pn::parse_device("/job:localhost/replica:0/task:0/gpu:0"), pn::cuda::list_cards().cards[0],
+                       std::int64_t{200} << 20, false, pn::product_precision::full, &helpers);
+  for (const std::int64_t n : {1 << 17, (1 << 17) + 1, (3 << 20) + 5}) {
+    INFO(n);
+    const auto x = counted(n);
+    std::promise<pn::any_tensor> done;
+    gpu.to_host(gpu.from_host(x), [&](pn::outcome<pn::any_tensor> copy) { done.set_value(std::move(copy).value()); });
+    CHECK(done.get_future().get() == x);
+  }
+}
+
+bool is_page_locked(const pn::any_tensor& t) {
+  return t.storage()->home().get() == &pn::cuda::pinned_memory::of_gpus();
+}
+
+TEST_CASE_METHOD(cards, "tensors for GPUs, and batches of datasets, are page-locked where a GPU is used") {
+  all[0]->from_host(counted(1));
+  const auto x = pn::page_locked<float>({300, 400});
+  CHECK(is_page_locked(x.untyped()));
+  CHECK(x == pn::tensor<float>({300, 400}));
+  CHECK(fetched(all[0]->from_host(x.untyped())) == x.untyped());
+  CHECK_FALSE(is_page_locked(pn::page_locked<std::string>({3}).untyped()));
+  for (auto& [batch] : pn::data::from_tensors(x).batch(64).iterate()) CHECK(is_page_locked(batch.untyped()));
+}
+
+TEST_CASE_METHOD(cards, "a page-locked tensor that is written while a GPU copies it stays page-locked") {
+  all[0]->from_host(counted(1));
+  auto x = pn::page_locked<float>({1 << 18});
+  const auto there = all[0]->from_host(x.untyped());
+  std::fill_n(x.data(), x.size(), 1.f);
+  CHECK(is_page_locked(x.untyped()));
+  CHECK(fetched(there) == pn::tensor<float>({1 << 18}).untyped());
+}
+
+TEST_CASE_METHOD(cards, "no more than a gigabyte of tensors is page-locked, and what goes makes room", "[stand-in]") {
+  all[0]->from_host(counted(1));
+  const auto next = [] { return pn::page_locked_tensor(pn::dtype::uint8, {std::int64_t{256} << 20}); };
+  std::vector<pn::any_tensor> held;
+  while (held.size() < 8) held.push_back(next());
+  CHECK(std::count_if(held.begin(), held.end(), is_page_locked) == 4);
+  held.clear();
+  CHECK(is_page_locked(next()));
+  CHECK_FALSE(is_page_locked(pn::page_locked_tensor(pn::dtype::uint8, {(std::int64_t{1} << 30) + 1})));
 }
 
 TEST_CASE_METHOD(cards, "the host may let go of a value, and write its memory, as soon as it was given") {

@@ -25,9 +25,9 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
   CHECK(found(std::regex{R"(\bof_(?:this|each)_process<([\w:]+)>\(\))"}) ==
         house::names{
             "base/calls_until_exit.hpp: calls",                     // calls into a library, which exit() waits for
+            "base/head_start.hpp: state",                           // work that was started before it is needed
             "base/heap.ipp: detail::heap_marks",                    // a block in each heap
             "base/host_memory.ipp: slab_table",                     // memory that other processes may be shown
-            "base/head_start.hpp: state",                           // work that was started before it is needed
             "base/log.ipp: detail::log_state",                      // who takes the lines of the log
             "base/process.ipp: detail::fork_count",                 // how often it was forked off
             "base/said_wait.hpp: said_waits",                       // how often a long wait is told of
@@ -56,6 +56,7 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
             "runtime/running_steps.ipp: thread_count",                // numbers of threads that ran a step
             "tensor/buffer.ipp: shared",                              // the heap of the host
             "tensor/lent.ipp: lent_buffers",                          // the home of buffers in lent memory
+            "tensor/page_locked.ipp: detail::page_locked_memory",     // where page-locked memory comes from
             "train/checkpoint/saver.ipp: detail::lists_in_use",       // savers change the lists of folders one by one
             "train/summary/event_file_writer.ipp: event_file_names",  // numbers in names of files
         });

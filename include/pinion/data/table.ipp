@@ -7,6 +7,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/data/table.hpp>
 #include <pinion/tensor/copy.hpp>
+#include <pinion/tensor/page_locked.hpp>
 
 namespace pinion { inline namespace v0 { namespace data {
 
@@ -15,7 +16,7 @@ PINION_DECL any_tensor room_for(dtype type, std::int64_t count, const shape& of_
     throw error(errc::invalid_argument, "elements of 8 dimensions cannot be batched: a tensor has at most 8");
   shape extent{count};
   for (const std::int64_t d : of_one.dims()) extent.push_back(d);
-  return any_tensor(type, extent);
+  return page_locked_tensor(type, extent);
 }
 
 namespace detail {

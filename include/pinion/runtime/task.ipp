@@ -24,7 +24,7 @@ PINION_DECL task::task(const task_options& o)
     devices.push_back(std::make_unique<devices::cpu_device>(o.name.with_type("CPU").with_index(i)));
 #if PINION_HAS_CUDA
   if (o.simulated.empty()) {
-    cuda::task_gpus gpus = cuda::make_devices(o.name, o.gpu);
+    cuda::task_gpus gpus = cuda::make_devices(o.name, o.gpu, &pool);
     for (auto& gpu : gpus.devices) devices.push_back(std::move(gpu));
     no_gpus_ = std::move(gpus.why_none);
   }

@@ -321,7 +321,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
   // Makes a copy of its own if the memory is shared.
   void own() {
     if (value_.unique()) return;
-    any_tensor copy(dtype_of<T>, shape());
+    any_tensor copy(dtype_of<T>, shape(), value_.storage()->home()->of_copies());
     std::copy_n(std::as_const(*this).data(), size(), copy.template data<T>());
     value_ = std::move(copy);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/thread_pool.hpp>
 #include <pinion/device/cuda/card.hpp>
 #include <pinion/device/cuda/memory.hpp>
 #include <pinion/device/cuda/stream.hpp>
@@ -41,8 +42,9 @@ class copies_under_way {
 class device final : public devices::device {
  public:
   // `memory_limit`: bytes; `reserve`: its first use takes them all.
+  // `helpers` copy large values of the host beside the caller.
   device(const device_spec& spec, const card_facts& facts, std::int64_t memory_limit, bool reserve,
-         product_precision float_products = product_precision::full);
+         product_precision float_products = product_precision::full, thread_pool* helpers = nullptr);
   // Waits for the streams and for the callbacks.
   ~device() override;
 
@@ -67,12 +69,15 @@ class device final : public devices::device {
   };
   parts& use();
   void upload(parts& p, const any_tensor& value, const any_tensor& to);
+  // Copies within the memory of the host.
+  void copy_here(void* to, const void* from, std::size_t bytes) const;
   // A copy that the stream makes of a tensor whose other holders may write to it, as updates of variables do.
   any_tensor stable(parts& p, const any_tensor& value);
 
   const std::shared_ptr<card> card_;
   const bool reserve_;
   const product_precision float_products_;
+  thread_pool* const helpers_;
   std::once_flag once_;
   std::unique_ptr<parts> parts_;
 };
@@ -83,8 +88,8 @@ struct task_gpus {
   std::vector<std::unique_ptr<devices::device>> devices;
   std::string why_none;
 };
-// Makes no context. Throws as devices::chosen_gpus() does.
-task_gpus make_devices(const device_spec& task, const gpu_options& o);
+// Makes no context. Throws as devices::chosen_gpus() does. The helpers are those of device.
+task_gpus make_devices(const device_spec& task, const gpu_options& o, thread_pool* helpers = nullptr);
 
 }}}  // namespace pinion::v0::cuda
 

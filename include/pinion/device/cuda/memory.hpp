@@ -1,6 +1,7 @@
 // The memory of a GPU, and host memory that a GPU reaches by itself.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -70,19 +71,24 @@ class pinned_memory final : public allocator {
   static pinned_memory& of_gpus();
 
   buffer* allocate(std::size_t bytes, std::string_view) override;
+  // From now on, page_locked_tensor() is served: this process uses a GPU, so that memory for it makes no context.
+  void serve_tensors(const card& by);
   void recycle(buffer* b) noexcept override;
+  allocator& of_copies() override { return *this; }
   // Gives the system the blocks that nobody uses.
   void trim() noexcept;
 
  private:
-  static constexpr std::size_t most_idle = 512 << 20;  // bytes
+  static constexpr std::size_t most_idle = 512 << 20, most_of_tensors = std::size_t{1} << 30;  // bytes
 
+  // Null where there is no room, where the system has none, and behind a fork().
+  buffer* allocate_for_tensor(std::size_t bytes) noexcept;
   void free(buffer* b) noexcept;
 
   std::mutex mutex_;
   std::multimap<std::size_t, buffer*> idle_;
-  std::size_t idle_bytes_ = 0;
-  int of_card_ = 0;  // whose context serves to free it
+  std::size_t idle_bytes_ = 0, used_bytes_ = 0;
+  std::atomic<int> of_card_{0};  // whose context serves to make and to free it
 };
 
 }}}  // namespace pinion::v0::cuda

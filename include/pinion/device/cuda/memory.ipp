@@ -4,12 +4,14 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <utility>
 
 #include <pinion/base/process.hpp>
 #include <pinion/device/cuda/memory.hpp>
 #include <pinion/device/size_class.hpp>
+#include <pinion/tensor/page_locked.hpp>
 
 namespace pinion { inline namespace v0 { namespace cuda {
 
@@ -161,24 +163,44 @@ PINION_DECL buffer* pinned_memory::allocate(std::size_t bytes, std::string_view)
   {
     std::lock_guard hold(mutex_);
     b = detail::take_idle(idle_, size);
-    if (b) idle_bytes_ -= size;
+    if (b) idle_bytes_ -= size, used_bytes_ += size;
   }
   if (!b) {
+    const card::visit here(of_card_);
     void* data = nullptr;
     if (const cudaError_t failed = cudaHostAlloc(&data, size, cudaHostAllocPortable))
       throw error(errc::resource_exhausted, "no memory of the host for " + std::to_string(bytes) +
                                                 " bytes that a GPU copies: " + cudaGetErrorString(failed));
     b = new buffer(data, size);
     std::lock_guard hold(mutex_);
-    cudaGetDevice(&of_card_);
+    used_bytes_ += size;
   }
   b->hand_out(shared_from_this());
   return b;
 }
 
+PINION_DECL void pinned_memory::serve_tensors(const card& by) {
+  of_card_ = by.facts().number;
+  pinion::detail::set_page_locked_source([](std::size_t bytes) { return of_gpus().allocate_for_tensor(bytes); });
+}
+
+PINION_DECL buffer* pinned_memory::allocate_for_tensor(std::size_t bytes) noexcept {
+  if (is_behind_fork()) return nullptr;
+  {
+    std::lock_guard hold(mutex_);
+    if (bytes > most_of_tensors || used_bytes_ > most_of_tensors - bytes) return nullptr;
+  }
+  try {
+    return allocate(bytes, {});
+  } catch (const std::exception&) {  // the tensor is made elsewhere
+    return cudaGetLastError(), nullptr;
+  }
+}
+
 PINION_DECL void pinned_memory::recycle(buffer* b) noexcept {
   const auto self = b->leave_home();
   std::lock_guard hold(mutex_);
+  used_bytes_ -= b->capacity();
   if (idle_bytes_ + b->capacity() > most_idle) return free(b);
   idle_bytes_ += b->capacity();
   idle_.emplace(b->capacity(), b);
