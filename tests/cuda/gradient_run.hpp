@@ -122,6 +122,7 @@ inline std::vector<std::pair<std::string, std::vector<shape>>> gradient_cases() 
           {"a row", {{500, 32}, {32}, {500, 32}}},
           {"an odd row", {{500, 7}, {7}, {500, 7}}},
           {"a short row", {{3000, 2}, {2}, {3000, 2}}},
+          {"a short row, many times", {{20000, 2}, {2}, {20000, 2}}},
           {"a long row", {{20, 1024}, {1024}, {20, 1024}}},
           {"a column", {{500, 32}, {500, 1}, {500, 32}}},
           {"a column beside long rows", {{20, 1024}, {20, 1}, {20, 1024}}},

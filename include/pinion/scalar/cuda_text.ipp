@@ -84,16 +84,21 @@ PINION_DEVICE void add_rows(pack<T, Count>& sum, int lane, int row) {
   if (lane < Lanes && row == 0) sum = room[row][lane];
 }
 
-// Some dimensions of an array, the innermost first, and the element at a place of their space.
-struct dimensions { int rank; unsigned long long extent[9], stride[9]; };
-PINION_DEVICE unsigned long long offset_in(const dimensions& all, unsigned long long place) {
-  unsigned long long offset = 0;
+// Some dimensions of an array, the innermost first, and the element at a place of their space. Where the array is short,
+// 32 bits count its elements.
+struct dimensions { int rank, is_short; unsigned long long extent[9], stride[9]; };
+template <class Index> PINION_DEVICE Index offset_by(const dimensions& all, Index place) {
+  Index offset = 0;
 #pragma unroll 1  // divisions of 64 bits are long code, which takes NVRTC as long as all else
   for (int d = 0; d < all.rank; ++d) {
-    offset += place % all.extent[d] * all.stride[d];
-    place /= all.extent[d];
+    const Index extent = static_cast<Index>(all.extent[d]), rest = place / extent;
+    offset += (place - rest * extent) * static_cast<Index>(all.stride[d]);
+    place = rest;
   }
   return offset;
+}
+PINION_DEVICE unsigned long long offset_in(const dimensions& all, unsigned long long place) {
+  return all.is_short ? offset_by(all, static_cast<unsigned>(place)) : offset_by(all, place);
 }
 
 // A divisor of indices below 2^31, with the multiplier and the shift that replace the division.

@@ -174,19 +174,24 @@ PINION_DECL std::string cuda_sum_text(dtype type, std::string_view name) {
 struct argument {{
   const {1}* from;
   {1}* to;
-  unsigned long long results, terms;
+  unsigned long long results, terms, lanes;
   dimensions kept, summed;
 }};
 
 extern "C" __global__ void __launch_bounds__({2}) {0}(const __grid_constant__ argument a) {{
-  const int lane = threadIdx.x % 32;
-  const unsigned long long result = (blockIdx.x * {2}ull + threadIdx.x) / 32;
+  const unsigned lanes = static_cast<unsigned>(a.lanes), lane = threadIdx.x % lanes;
+  const unsigned long long result = (blockIdx.x * {2}ull + threadIdx.x) / lanes;
   {1} sum = 0;
   if (result < a.results) {{
     const {1}* const from = a.from + offset_in(a.kept, result);
-    for (unsigned long long term = lane; term < a.terms; term += 32) sum += from[offset_in(a.summed, term)];
+    for (unsigned long long term = lane; term < a.terms; term += lanes) sum += from[offset_in(a.summed, term)];
   }}
   sum = sum_of_lanes<32>(sum);
+  if (lanes > 32) {{
+    pack<{1}, 1> all = {{{{sum}}}};
+    add_rows<1, {2} / 32>(all, threadIdx.x % 32, threadIdx.x / 32);
+    sum = all.at[0];
+  }}
   if (lane == 0 && result < a.results) a.to[result] = sum;
 }}
 )";
@@ -264,6 +269,7 @@ PINION_DECL cuda_launch cuda_gradient_run::pass(std::span<const void* const> add
 }
 
 PINION_DECL cuda_launch cuda_gradient_run::sum(std::size_t result, const void* partial_sums, void* to) const {
+  constexpr std::uint64_t most_of_short = std::uint64_t{1} << 32, few_results = 1024, threads = cuda_launch::threads;
   struct dimensions {
     std::int32_t rank = 0;
     std::uint64_t extent[shape::max_rank + 1] = {}, stride[shape::max_rank + 1] = {};  // the innermost first
@@ -284,13 +290,16 @@ PINION_DECL cuda_launch cuda_gradient_run::sum(std::size_t result, const void* p
   argument.put(static_cast<const void*>(to));
   argument.put(kept.count);
   argument.put(summed.count);
+  // A warp adds up each result; where they are few, a block does.
+  const std::uint64_t lanes = kept.count < few_results && summed.count > 64 ? threads : 32;
+  argument.put(lanes);
   for (const dimensions& d : {kept, summed}) {
     argument.put(d.rank);
+    argument.put(std::int32_t{!form_.walk.is_wide && stride < most_of_short});
     for (const std::uint64_t e : d.extent) argument.put(e);
     for (const std::uint64_t s : d.stride) argument.put(s);
   }
-  constexpr std::uint64_t results_a_block = cuda_launch::threads / 32;
-  return {argument.take(), static_cast<unsigned>((kept.count + results_a_block - 1) / results_a_block)};
+  return {argument.take(), static_cast<unsigned>((kept.count * lanes + threads - 1) / threads)};
 }
 
 }}}  // namespace pinion::v0::op
