@@ -3,6 +3,7 @@
 #include <pinion/base/cancellable_work.ipp>
 #include <pinion/base/cancellation.ipp>
 #include <pinion/base/countdown.ipp>
+#include <pinion/base/descriptors.ipp>
 #include <pinion/base/error.ipp>
 #include <pinion/base/few_lines.ipp>
 #include <pinion/base/harmless.ipp>
@@ -48,6 +49,7 @@
 #include <pinion/tensor/buffer.ipp>
 #include <pinion/tensor/copy.ipp>
 #include <pinion/tensor/lent.ipp>
+#include <pinion/tensor/page_locked.ipp>
 #include <pinion/tensor/shape.ipp>
 #include <pinion/tensor/tensor.ipp>
 #include <pinion/tensor/text.ipp>

@@ -207,7 +207,36 @@ TEST_CASE("C12: a word that comes again does not turn the way back") {
   CHECK(w.hear(ps_name, {"liar:1", 2}) == nullptr);
   CHECK(way->address() == "gone:1");
   CHECK(w.hear(ps_name, {"liar:2", 3}) == nullptr);
-  CHECK(way->address() == "liar:2");
+  CHECK(way->address() == "gone:1");  // nor does another, which has its turn behind this
+}
+
+TEST_CASE("C12: words that come faster than attempts, each of another place, keep nobody from where a task is") {
+  outcome<> met = error(errc::unavailable, "not yet");
+  told w({{"ps", {ps_at}}});
+  const auto way = w.all.way_to(ps_name);
+  way->connect(std::nullopt, [&](const outcome<>& how) { met = how; });
+  for (int i = 0; i < 2000 && !met; ++i) {
+    w.hear(ps_name, {i % 2 == 0 ? "liar:1" : "liar:2", 2 + static_cast<std::uint64_t>(i)});
+    w.world.run_for(1ms);
+  }
+  CHECK(met);
+}
+
+TEST_CASE("C12: answers at a place that a liar gives, and changes before he answers, end nobody's wait") {
+  outcome<> met;
+  told w({{"ps", {{1, "gone:1"}}}});
+  const std::string first = "/job:ps/replica:0/task:1";
+  const auto way = w.hear(first, {ps_at, 2});  // where task 0 of the job answers, which is another
+  REQUIRE(way);
+  way->connect(std::nullopt, [&](const outcome<>& how) { met = how; });
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    w.hear(first, {i % 2 == 0 ? "liar:1" : ps_at, 3 + i});
+    w.world.run_for(20ms);
+  }
+  CHECK(met);  // nobody has ended it
+  way->close(error(errc::cancelled, "the test is over"));
+  w.world.run_for(1s);
+  CHECK_FALSE(met);
 }
 
 TEST_CASE("C12: of two who tell of a task the one is followed after the other") {

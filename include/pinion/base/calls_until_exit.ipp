@@ -44,7 +44,7 @@ PINION_DECL void calls_until_exit::drop() noexcept {
 
 PINION_DECL void calls_until_exit::end() noexcept {
   std::unique_lock hold(mutex_);
-  ending_ = true;
+  if (ending_.exchange(true)) return;  // it was registered before
   left_.wait_for(hold, std::chrono::seconds(10), [this] { return running_ <= 0; });
 }
 

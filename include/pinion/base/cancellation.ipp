@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <pinion/base/cancellation.hpp>
+#include <pinion/base/insist.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -16,7 +17,7 @@ PINION_DECL void cancellation::cancel(reason why) {
     cancelled_.store(true, std::memory_order_release);
     waiting.swap(callbacks_);
   }
-  for (auto& [id, callback] : waiting) callback();
+  for (auto& [id, callback] : waiting) insist(callback);  // one that takes memory in vain keeps no other from its turn
 }
 
 PINION_DECL std::uint64_t cancellation::subscribe(std::function<void()> callback) {

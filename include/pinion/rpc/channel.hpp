@@ -50,13 +50,18 @@ class channel : public std::enable_shared_from_this<channel> {
  public:
   // `peer` is the name of the expected task; "" accepts any.
   channel(network& net, std::string address, std::string peer, channel_options options)
-      : net_(net), address_(std::move(address)), options_(std::move(options)), peer_(std::move(peer)) {}
+      : net_(net), aim_{std::move(address)}, options_(std::move(options)), peer_(std::move(peer)) {}
 
   std::string address() const;
-  // Notes that the peer is reached at another address from now on; while the channel is up, once it is down. Where it
-  // is not found there it is looked for at the other one, in turns: whoever says where a peer is may be wrong, or lie.
-  // `is_told`: another than the peer says so, and what answers there ends nobody's wait.
-  void moved_to(const std::string& address, const std::string& otherwise = {}, bool is_told = false);
+  // A place where the peer may be. `is_told`: another than the peer says so, who may be wrong, or lie; what answers
+  // there ends nobody's wait while there is another place, and no such place takes the turn of one that is not.
+  struct place {
+    std::string address = {};
+    bool is_told = false;
+  };
+  // Notes that the peer is reached elsewhere from now on; while the channel is up, once it is down. Where it is not
+  // found there it is looked for at the other place, in turns.
+  void moved_to(const place& first, const place& otherwise);
   std::string peer() const;
   // A text for messages, such as "/job:ps/replica:0/task:0 at 127.0.0.1:2221".
   std::string title() const;
@@ -114,8 +119,6 @@ class channel : public std::enable_shared_from_this<channel> {
   // Is another attempt useless after this error?
   // Has the next attempt tried the other address, if there is one. Returns whether there is.
   bool turn_to_other();
-  // Is it where another than the peer says that this is?
-  bool is_told(const std::string& address) const;
   static bool is_final(const error& e) { return e.code() != errc::unavailable && e.code() != errc::deadline_exceeded; }
   // The pause before the next attempt, after so long a wait.
   duration pause_after(duration waited) const;
@@ -123,16 +126,19 @@ class channel : public std::enable_shared_from_this<channel> {
   void note_failure(const error& e);
   std::string last_failure() const;
 
-  awaitable<void> connect_lanes();
-  awaitable<attempt> connect_lane(hello mine);
+  // The place of the next attempt. One attempt has one place, though others may say meanwhile where the peer is.
+  place aim() const;
+  awaitable<void> connect_lanes(const std::string& where);
+  awaitable<attempt> connect_lane(const std::string& where, hello mine);
   // Shakes hands over a stream, and makes a connection of it.
-  awaitable<attempt> connect_over(std::unique_ptr<byte_stream> stream, hello mine, time_point limit);
+  awaitable<attempt> connect_over(std::unique_ptr<byte_stream> stream, const std::string& where, hello mine,
+                                  time_point limit);
   // Connects the data lane within the host, to the task that the control lane has reached. Has no connection where that
   // cannot be.
-  awaitable<attempt> connect_on_host(hello mine, const attempt& control);
+  awaitable<attempt> connect_on_host(const std::string& where, hello mine, const attempt& control);
   void note_no_sharing(const std::string& why);
   // Shakes hands with the server, over TLS if this side speaks it: then `stream` becomes the encrypted one.
-  awaitable<welcome> meet(std::unique_ptr<byte_stream>& stream, hello mine);
+  awaitable<welcome> meet(std::unique_ptr<byte_stream>& stream, const std::string& where, hello mine);
   time_point attempt_limit() const;
 
   void came_up(attempt data, attempt control);
@@ -160,7 +166,7 @@ class channel : public std::enable_shared_from_this<channel> {
   void go_down(const error& why, task_state as);
 
   network& net_;
-  std::string address_;  // guarded by mutex_, as is what stands behind that
+  place aim_;  // guarded by mutex_, as is what stands behind that
   const channel_options options_;
 
   // Used by the network's thread only.
@@ -172,9 +178,8 @@ class channel : public std::enable_shared_from_this<channel> {
 
   mutable std::mutex mutex_;
   std::string peer_;
-  std::string next_address_;   // where the peer has moved while the channel is up
-  std::string other_address_;  // where it may be, too
-  std::string told_address_;   // the one of these at which another says that it is; "": neither
+  place next_;   // where the peer has moved while the channel is up
+  place other_;  // where it may be, too
   std::uint64_t incarnation_ = 0, generation_ = 0, last_observer_ = 0;
   std::shared_ptr<connection> data_, control_;
   std::optional<error> why_down_;

@@ -25,15 +25,22 @@ PINION_DECL std::string channel::title() const {
 
 PINION_DECL std::string channel::address() const {
   std::lock_guard hold(mutex_);
-  return address_;
+  return aim_.address;
 }
 
-PINION_DECL void channel::moved_to(const std::string& address, const std::string& otherwise, bool is_told) {
+PINION_DECL channel::place channel::aim() const {
   std::lock_guard hold(mutex_);
-  told_address_ = is_told ? address : "";
-  other_address_ = otherwise == address ? "" : otherwise;
-  next_address_ = data_ && address != address_ ? address : "";
-  if (!data_) address_ = address;
+  return aim_;
+}
+
+PINION_DECL void channel::moved_to(const place& first, const place& otherwise) {
+  std::lock_guard hold(mutex_);
+  other_ = otherwise.address == first.address ? place() : otherwise;
+  next_ = data_ && first.address != aim_.address ? first : place();
+  if (data_) return;
+  const bool is_its_turn = first.is_told && !other_.address.empty() && aim_.address == other_.address;
+  aim_ = first;
+  if (is_its_turn) std::swap(aim_, other_);
 }
 
 PINION_DECL bool channel::up() const {
@@ -53,7 +60,7 @@ PINION_DECL std::uint64_t channel::generation() const {
 
 PINION_DECL error channel::why_down() const {
   std::lock_guard hold(mutex_);
-  return why_down_.value_or(error(errc::unavailable, "there is no connection with " + peer_ + " at " + address_));
+  return why_down_.value_or(error(errc::unavailable, "there is no connection with " + peer_ + " at " + aim_.address));
 }
 
 PINION_DECL task_view channel::view() const {
@@ -152,17 +159,18 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
   const auto began = net_.now();
   int final_ones = 0;
   while (!waiting_.empty() && !closed_ && !up()) {
-    const std::string where = address();
+    const place where = aim();
     outcome<> connected;
     try {
-      co_await connect_lanes();
+      co_await connect_lanes(where.address);
     } catch (...) {
       connected = current_error();
     }
     if (connected) break;
     note_failure(*connected.failure());
     const bool elsewhere = turn_to_other();
-    const bool counts = is_final(*connected.failure()) && !(elsewhere && is_told(where));
+    const bool has_others = elsewhere || address() != where.address;
+    const bool counts = is_final(*connected.failure()) && !(where.is_told && has_others);
     if (counts && (!elsewhere || ++final_ones > 1)) fail_waiting(*connected.failure());
     fail_late();
     if (waiting_.empty() || closed_) break;
@@ -172,14 +180,9 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
 
 PINION_DECL bool channel::turn_to_other() {
   std::lock_guard hold(mutex_);
-  if (other_address_.empty()) return false;
-  std::swap(address_, other_address_);
+  if (other_.address.empty()) return false;
+  std::swap(aim_, other_);
   return true;
-}
-
-PINION_DECL bool channel::is_told(const std::string& address) const {
-  std::lock_guard hold(mutex_);
-  return !told_address_.empty() && address == told_address_;
 }
 
 PINION_DECL duration channel::pause_after(duration waited) const {
@@ -224,7 +227,7 @@ PINION_DECL awaitable<void> channel::expire([[maybe_unused]] std::shared_ptr<cha
 // g++ 12 takes the frame of a coroutine, where it has inlined Asio's operator new, for one that another function frees.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-PINION_DECL awaitable<void> channel::connect_lanes() {
+PINION_DECL awaitable<void> channel::connect_lanes(const std::string& where) {
   hello mine;
   mine.channel = random_number();
   mine.to = peer_;
@@ -233,31 +236,31 @@ PINION_DECL awaitable<void> channel::connect_lanes() {
   mine.heartbeat_ms =
       static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::milliseconds>(options_.heartbeat).count());
   mine.lane = lane::control;
-  auto control = co_await connect_lane(mine);
+  auto control = co_await connect_lane(where, mine);
   mine.lane = lane::data;
-  auto data = co_await connect_on_host(mine, control);
-  if (!data.connection) data = co_await connect_lane(mine);
+  auto data = co_await connect_on_host(where, mine, control);
+  if (!data.connection) data = co_await connect_lane(where, mine);
   if (control.peer.incarnation != data.peer.incarnation)
     throw error(errc::unavailable, title() + " was restarted between two connections");
   came_up(std::move(data), std::move(control));
 }
 #pragma GCC diagnostic pop
 
-PINION_DECL awaitable<channel::attempt> channel::connect_lane(hello mine) {
+PINION_DECL awaitable<channel::attempt> channel::connect_lane(const std::string& where, hello mine) {
   const auto limit = attempt_limit();
-  const std::string where = address();
   auto stream = co_await net_.connect(where, limit);
-  co_return co_await connect_over(std::move(stream), std::move(mine), limit);
+  co_return co_await connect_over(std::move(stream), where, std::move(mine), limit);
 }
 
-PINION_DECL awaitable<channel::attempt> channel::connect_on_host(hello mine, const attempt& control) {
+PINION_DECL awaitable<channel::attempt> channel::connect_on_host(const std::string& where, hello mine,
+                                                                 const attempt& control) {
   attempt reached;
   const std::string& at = control.peer.on_host;
   if (!options_.shared_memory || !control.stays_on_host || !is_name_on_host(at)) co_return reached;
   outcome<> connected;
   try {
     auto stream = co_await net_.connect_on_host(at, options_.slabs);
-    reached = co_await connect_over(std::move(stream), std::move(mine), attempt_limit());
+    reached = co_await connect_over(std::move(stream), where, std::move(mine), attempt_limit());
     if (reached.peer.incarnation != control.peer.incarnation)
       throw error(errc::unavailable, "another task listens at its address within this host");
   } catch (...) {
@@ -273,15 +276,15 @@ PINION_DECL void channel::note_no_sharing(const std::string& why) {
   write_log(log_level::info, options_.me.name, "shares no memory with " + title() + ", and uses TCP: " + why);
 }
 
-PINION_DECL awaitable<channel::attempt> channel::connect_over(std::unique_ptr<byte_stream> stream, hello mine,
-                                                              time_point limit) {
+PINION_DECL awaitable<channel::attempt> channel::connect_over(std::unique_ptr<byte_stream> stream,
+                                                              const std::string& where, hello mine, time_point limit) {
   attempt result;
   result.stays_on_host = stream->stays_on_host();
   outcome<> met;
   {
     fuse limited(net_, *stream, limit);
     try {
-      result.peer = co_await meet(stream, std::move(mine));
+      result.peer = co_await meet(stream, where, std::move(mine));
     } catch (...) {
       met = current_error();
     }
@@ -292,8 +295,8 @@ PINION_DECL awaitable<channel::attempt> channel::connect_over(std::unique_ptr<by
   co_return result;
 }
 
-PINION_DECL awaitable<welcome> channel::meet(std::unique_ptr<byte_stream>& stream, hello mine) {
-  const std::string where = address();
+PINION_DECL awaitable<welcome> channel::meet(std::unique_ptr<byte_stream>& stream, const std::string& where,
+                                             hello mine) {
   if (const auto& files = options_.me.shows.tls) {
     auto sealed = std::make_unique<tls_stream>(net_, std::move(stream), files, side::client);
     tls_stream& both = *sealed;
@@ -308,7 +311,7 @@ PINION_DECL time_point channel::attempt_limit() const {
   for (const auto& w : waiting_)
     if (w.until) limit = std::min(limit, *w.until);
   std::lock_guard hold(mutex_);
-  return other_address_.empty() ? limit : net_.now() + (limit - net_.now()) / 2;  // the other one is to have a turn
+  return other_.address.empty() ? limit : net_.now() + (limit - net_.now()) / 2;  // the other one is to have a turn
 }
 
 PINION_DECL void channel::came_up(attempt data, attempt control) {
@@ -369,8 +372,10 @@ PINION_DECL void channel::fail_late() {
       waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   for (auto& w : late)
-    w.done(
-        error(errc::deadline_exceeded, "waited " + seconds(now - w.since) + " for " + title() + ": " + last_failure()));
+    static_cast<void>(outcome_of([&] {
+      w.done(error(errc::deadline_exceeded,
+                   "waited " + seconds(now - w.since) + " for " + title() + ": " + last_failure()));
+    }));
 }
 
 PINION_DECL awaitable<void> channel::watch([[maybe_unused]] std::shared_ptr<channel> self, std::uint64_t epoch,
@@ -440,7 +445,7 @@ PINION_DECL void channel::go_down(const error& why, task_state as) {
     if (!insist([&] { why_down_ = why; })) why_down_.emplace(why.code(), "");
     left_ = as;
     heard_ = std::max(data->last_heard(), control->last_heard());
-    if (!next_address_.empty()) address_ = std::exchange(next_address_, "");
+    if (!next_.address.empty()) aim_ = std::exchange(next_, {});
   }
   ++epoch_;
   data->abandon(why);

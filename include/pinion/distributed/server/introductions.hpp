@@ -35,6 +35,7 @@ class introductions {
   void tell(const std::string& whom, const met_task& of);
 
   static constexpr std::chrono::seconds patience{60};  // so long a task is looked for
+  static constexpr std::size_t longest_address = 300;  // the longest name of a host has 253 letters
   rpc::network& net_;
   peers& others_;
   const std::string me_;

@@ -33,7 +33,7 @@ PINION_DECL bool introductions::know_each_other(const met_task& one, const met_t
 }
 
 PINION_DECL void introductions::heard(const introduce_task& of, const std::string& by) {
-  if (of.task != me_) look_for({of.task, {of.address, of.incarnation}, by});
+  if (of.task != me_ && of.address.size() <= longest_address) look_for({of.task, {of.address, of.incarnation}, by});
 }
 
 PINION_DECL void introductions::sweep() {

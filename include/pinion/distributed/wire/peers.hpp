@@ -104,15 +104,16 @@ class peers {
     claim where;
     std::string by;  // the task that has told of it
     time_point until;
+    bool is_of_unknown = false;
     claim other = {};           // what another has said
     std::string other_by = {};  // "": nobody has
   };
   static bool is_before(const std::string& a, const std::string& b);
   // Requires, for these: the lock is held. Throws not_found.
   const place& find(std::string_view task) const;
-  std::shared_ptr<rpc::channel> make_way(const std::string& task, const place& at);
-  // Where the way to a task leads: where it is said to be, while it is looked for, and where it is believed to be.
-  place aim_of(const std::string& task) const;
+  std::shared_ptr<rpc::channel> make_way(const std::string& task);
+  // Has the way to a task lead to where it is said to be, while it is looked for, and to where it is believed to be.
+  void aim(rpc::channel& way, const std::string& task) const;
   void turn_way(const std::string& task);
   // The claim of the latest life; null: there is none.
   static const claim* latest(const std::map<std::uint64_t, claim>& of_one);

@@ -1,11 +1,10 @@
 // Bodies of <pinion/distributed/wire/peers.hpp>.
 #pragma once
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <utility>
 
+#include <pinion/base/descriptors.hpp>
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/wire/task_name.hpp>
 #include <pinion/rpc/digest.hpp>
@@ -29,15 +28,14 @@ inline void expect_way(const std::string& task, const std::string& address) {
 
 // How many tasks that are not known may be looked for: each takes two descriptors.
 inline std::size_t most_sought() {
-  constexpr rlim_t most = 1000;
-  rlimit open{};
-  const bool is_limited = ::getrlimit(RLIMIT_NOFILE, &open) == 0 && open.rlim_cur != RLIM_INFINITY;
-  return static_cast<std::size_t>(is_limited ? std::min(most, open.rlim_cur / 16) : most);
+  return static_cast<std::size_t>(std::min<std::uint64_t>(1000, most_descriptors() / 16));
 }
 
-inline std::uint64_t digest_of(const std::vector<std::string>& names) {
+inline std::uint64_t digest_of(const cluster_spec& cluster) {
   rpc::digest all;
-  for (const std::string& name : names) all.add(std::uint64_t{name.size()}).add(name);
+  const auto add = [&](const std::string& text) { all.add(std::uint64_t{text.size()}).add(text); };
+  for (const std::string& job : cluster.jobs())
+    for (const int task : cluster.task_indices(job)) add(task_name(job, task)), add(cluster.address(job, task));
   return all.take()[0];
 }
 
@@ -51,7 +49,7 @@ PINION_DECL peers::peers(rpc::network& net, const cluster_spec& cluster, rpc::ch
       if (names_.back() != options_.me.name) detail::expect_way(names_.back(), cluster.address(job, task));
       places_.emplace(names_.back(), place{.address = cluster.address(job, task), .spec = cluster.address(job, task)});
     }
-  if (!options_.reached_at.empty()) options_.spec = detail::digest_of(names_);
+  if (!options_.reached_at.empty()) options_.spec = detail::digest_of(cluster);
 }
 
 PINION_DECL std::vector<std::string> peers::names() const {
@@ -79,28 +77,28 @@ PINION_DECL std::shared_ptr<rpc::channel> peers::way_to(std::string_view task) {
   std::lock_guard hold(mutex_);
   if (const auto known = ways_.find(task); known != ways_.end()) return known->second;  // of one that is forgotten, too
   find(task);
-  return make_way(std::string(task), aim_of(std::string(task)));
+  return make_way(std::string(task));
 }
 
-PINION_DECL peers::place peers::aim_of(const std::string& task) const {
+PINION_DECL void peers::aim(rpc::channel& way, const std::string& task) const {
   const auto known = places_.find(task);
   const auto its = sought_.find(task);
-  if (its == sought_.end()) return known->second;
-  return {.address = its->second.where.address,
-          .other = known == places_.end() ? its->second.other.address : known->second.address};
+  if (its == sought_.end()) return way.moved_to({known->second.address}, {known->second.other});
+  const search& its_search = its->second;
+  way.moved_to({its_search.where.address, true}, known == places_.end()
+                                                     ? rpc::channel::place{its_search.other.address, true}
+                                                     : rpc::channel::place{known->second.address});
 }
 
 PINION_DECL void peers::turn_way(const std::string& task) {
-  const place at = aim_of(task);
-  if (const auto way = ways_.find(task); way != ways_.end())
-    way->second->moved_to(at.address, at.other, sought_.contains(task));
+  if (const auto way = ways_.find(task); way != ways_.end()) aim(*way->second, task);
 }
 
-PINION_DECL std::shared_ptr<rpc::channel> peers::make_way(const std::string& task, const place& at) {
+PINION_DECL std::shared_ptr<rpc::channel> peers::make_way(const std::string& task) {
   rpc::channel_options options = options_;
   options.generations = ++made_ << 32;
-  auto way = std::make_shared<rpc::channel>(net_, at.address, task, std::move(options));
-  way->moved_to(at.address, at.other, sought_.contains(task));
+  auto way = std::make_shared<rpc::channel>(net_, "", task, std::move(options));
+  aim(*way, task);
   return ways_[task] = std::move(way);
 }
 
@@ -175,7 +173,7 @@ PINION_DECL std::size_t peers::sought() const {
 
 PINION_DECL std::size_t peers::sought_unknown(const std::string& by) const {
   return static_cast<std::size_t>(std::count_if(sought_.begin(), sought_.end(), [&](const auto& one) {
-    return places_.find(one.first) == places_.end() && (by.empty() || one.second.by == by);
+    return one.second.is_of_unknown && (by.empty() || one.second.by == by);
   }));
 }
 
@@ -197,11 +195,12 @@ PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& tas
   const auto said = claims_.find(task);
   const claim* const best = said == claims_.end() ? nullptr : latest(said->second);
   if (best && best->incarnation >= where.incarnation) return nullptr;
-  if (places_.find(task) == places_.end()) {
+  const bool is_unknown = places_.find(task) == places_.end();
+  if (is_unknown) {
     if (!may_join(task)) return nullptr;
     if (!has_room_for({task, where, by})) return keep_for_later({task, where, by}), nullptr;
   }
-  const auto [at, is_new] = sought_.emplace(task, search{where, by, until});
+  const auto [at, is_new] = sought_.emplace(task, search{where, by, until, is_unknown});
   search& so_far = at->second;
   const search before = so_far;
   const bool is_later = where.incarnation > so_far.where.incarnation;
@@ -210,7 +209,7 @@ PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& tas
     so_far.other_by = is_later ? so_far.by : by;
   }
   if (is_later) so_far.where = where, so_far.by = by;
-  if (ways_.find(task) == ways_.end()) return make_way(task, aim_of(task));
+  if (ways_.find(task) == ways_.end()) return make_way(task);
   // A word that comes again does not turn the way back.
   if (is_new || before.where.address != so_far.where.address || before.other.address != so_far.other.address)
     turn_way(task);

@@ -131,7 +131,8 @@ PINION_DECL void worker::settle(const run_id& run, const party& by) {
 
 template <class Alarm>
 void worker::ring(std::uint64_t line, const Alarm& alarm) {
-  if (!outcome_of([&] { alarms_.schedule(alarm, line); })) alarm();  // in this thread rather than not at all
+  if (!outcome_of([&] { alarms_.schedule([alarm] { insist(alarm); }, line); }))
+    insist(alarm);  // in this thread rather than not at all
 }
 
 PINION_DECL void worker::forget_session(const session_id& session, const party& by) {
@@ -151,16 +152,21 @@ PINION_DECL progress_reply worker::progress_of(const run_id& run, const party& b
 }
 
 PINION_DECL void worker::forget_owner(std::uint64_t channel, const error& why) {
-  const auto theirs = [&](const active_run& r) { return r.owner.channel == channel; };
-  insist([&] {
-    for (const auto& a : runs_if(theirs)) ring(a->state.line, [this, a, why] { fail(a, why); });
-  });
+  const auto fail_theirs = [&] {
+    for (const auto& a : runs_if([&](const active_run& r) { return r.owner.channel == channel; }))
+      ring(a->state.line, [this, a, why] {
+        fail(a, why);
+        unsettled_.cancel(a->meet->run(), cancellation::reason::given_up);  // it has ended before
+      });
+  };
+  insist(fail_theirs);
   ring(channel, [this, channel] {
     unsettled_.cancel_if([&](const run_id&, const unsettled_parts::part& p) { return p.channel == channel; },
                          cancellation::reason::given_up);
   });
   insist([&] { builders_.drop(channel); });
   for (auto& [session, kept] : steps_.forget_all_of(channel)) let_go(session, std::move(kept));
+  insist(fail_theirs);  // those that have begun meanwhile; later ones find their session forgotten
 }
 
 PINION_DECL void worker::tell_lost(const std::string& task, const error& why) {
@@ -282,8 +288,11 @@ PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
     return refuse(order, current_error());
   }
   const auto begun = outcome_of([&] {
-    // A cancellation that found no run yet has made it one that is over.
-    if (exchange_.is_over(order.what.run)) a->state.fail(error(errc::cancelled, "the run was cancelled as it began"));
+    // A cancellation that found no run yet has made it one that is over; and who forgets its session looks for runs
+    // behind that.
+    const auto session = a->session.lock();
+    if (exchange_.is_over(order.what.run) || !session || session->forgotten.cancelled())
+      a->state.fail(error(errc::cancelled, "the run was cancelled as it began"));
     if (!peers_are_up(*a->registered))  // peers may have lost each other since the last run
       meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const outcome<>& met) {
         if (!met) a->state.fail(*met.failure());
