@@ -4,6 +4,8 @@
 #include <pinion/distributed.hpp>
 #include <pinion/train.hpp>
 
+#include <distributed/real_cluster.hpp>
+
 #include "support/caught.hpp"
 #include "support/own_graph.hpp"
 #include "support/temporary_folder.hpp"
@@ -16,7 +18,8 @@ namespace tr = pinion::train;
 
 // A chief's program, on ps tasks that outlive it.
 struct chief : own_graph {
-  explicit chief(pn::local_cluster& on, int task = 0) : target(on.target("worker", task)), worker(task) {}
+  explicit chief(pn::local_cluster& on, int task = 0) : chief(on.target("worker", task), task) {}
+  explicit chief(std::string at, int task = 0) : target(std::move(at)), worker(task) {}
 
   // Trains so many steps more, of which the first and the last are saved, and maybe some that are not. Returns how it
   // began.
@@ -60,6 +63,30 @@ TEST_CASE("a chief that is started again keeps variables that are newer than its
   CHECK(again.train(dir.path(), 1) ==
         "training goes on at step 7: the variables are there, and no older than checkpoint " + dir.path("model-3"));
   CHECK(again.now == 8);
+}
+
+TEST_CASE("a ps that keeps its variables and comes back costs a training no step, whichever variables it has") {
+  const temporary_folder dir, kept;
+  const auto keeping = [&](const std::string& file, const pn::cluster_spec& spec, int task) {
+    pn::server_config config;
+    config.keep = kept.path(file);
+    return std::make_unique<pn::server>(spec, pn::server_options{.job = "ps", .task = task, .config = config});
+  };
+  const pn::cluster_spec spec = real::free_addresses({{"ps", 2}, {"worker", 1}});
+  const pn::server worker(spec, {.job = "worker"});
+  std::unique_ptr<pn::server> ps[2] = {keeping("0", spec, 0), keeping("1", spec, 1)};
+  chief first(worker.target());
+  first.train(dir.path(), 3, 4);
+  for (const int task : {0, 1}) {
+    ps[task]->drain();
+    ps[task].reset();
+    ps[task] = keeping(std::to_string(task), spec, task);
+    chief again(worker.target());
+    const std::int64_t before = 7 + task;
+    CHECK_THAT(again.train(dir.path(), 1),
+               Catch::StartsWith(fmt::format("training goes on at step {}: the variables are there", before)));
+    CHECK(again.now == before + 1);
+  }
 }
 
 TEST_CASE("variables that another training has left are not kept, whatever their step") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -44,7 +45,8 @@ inline bool stays_as_it_is(std::string_view text) {
 }
 inline bool is_ordinary(const kept_variable& v) {
   const bool is_reserved = v.container.empty() && (v.name == "__metadata__" || v.name.starts_with(name_of_others));
-  return !v.name.empty() && !is_reserved && stays_as_it_is(v.container) && stays_as_it_is(v.name);
+  const bool is_of_text = v.value.dtype() == dtype::string;  // for which the format has no type
+  return !v.name.empty() && !is_reserved && !is_of_text && stays_as_it_is(v.container) && stays_as_it_is(v.name);
 }
 
 // The extents that a variable was declared with: "-1 10", or "any".
@@ -80,17 +82,27 @@ class bytes_of_variables {
   void add(const kept_variable& v) {
     rpc::writer head;
     head(v.container, v.name, v.device, v.declared, v.value.dtype(), v.value.shape());
-    const auto size = static_cast<std::uint32_t>(head.control.size());
-    add(std::string_view(reinterpret_cast<const char*>(&size), sizeof size));
+    add(static_cast<std::uint32_t>(head.control.size()));
     add(head.control);
-    if (const std::size_t bytes = v.value.bytes(); bytes > 0)
+    if (v.value.dtype() == dtype::string) {
+      for (std::int64_t i = 0; i < v.value.count(); ++i) {
+        const std::string& text = v.value.data<std::string>()[i];
+        add(std::uint64_t{text.size()});
+        add(text);
+      }
+    } else if (const std::size_t bytes = v.value.bytes(); bytes > 0)
       add(any_tensor(dtype::uint8, {static_cast<std::int64_t>(bytes)}, v.value.storage()));
   }
   std::int64_t size() const { return size_; }
   const std::vector<any_tensor>& pieces() const { return pieces_; }
 
  private:
+  template <std::unsigned_integral Number>
+  void add(Number n) {
+    add(std::string_view(reinterpret_cast<const char*>(&n), sizeof n));
+  }
   void add(std::string_view text) {
+    if (text.empty()) return;
     any_tensor copy(dtype::uint8, {static_cast<std::int64_t>(text.size())});
     std::memcpy(copy.raw(), text.data(), text.size());
     add(std::move(copy));
@@ -152,6 +164,26 @@ class kept_contents {
   std::size_t header_ = 0;
 };
 
+// Takes elements off the front of some bytes.
+inline any_tensor take_elements(rpc::reader& from, dtype type, const shape& extent) {
+  const auto count = static_cast<std::uint64_t>(extent.count());
+  if (type == dtype::string) {
+    if (count > from.left() / sizeof(std::uint64_t)) rpc::reader::refuse("it ends within its texts");
+    any_tensor texts(type, extent);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      std::uint64_t size = 0;
+      from(size);
+      texts.data<std::string>()[i] = from.take(size);
+    }
+    return texts;
+  }
+  if (!dtypes::plain.has(type)) rpc::reader::refuse("it has a value of a type that is not known");
+  const std::string_view elements = from.take(count * size_of(type));
+  any_tensor value(type, extent);
+  if (!elements.empty()) std::memcpy(value.raw(), elements.data(), elements.size());
+  return value;
+}
+
 // Reads one variable of those in a tensor of bytes, and takes it off their front.
 inline kept_variable take_variable(std::string_view& bytes) {
   rpc::reader whole(bytes, 0);
@@ -163,13 +195,9 @@ inline kept_variable take_variable(std::string_view& bytes) {
   shape extent;
   head(v.container, v.name, v.device, v.declared, type, extent);
   head.finish();
-  const bool is_of_bytes = dtypes::plain.has(type);  // a text is an object, which bytes of a file do not make
-  if (!is_of_bytes || !extent.known()) rpc::reader::refuse("it has a value of " + to_string(extent));
-  const auto count = static_cast<std::uint64_t>(extent.count()) * size_of(type);
-  const std::string_view elements = whole.take(count);
-  v.value = any_tensor(type, extent);
-  if (count > 0) std::memcpy(v.value.raw(), elements.data(), count);
-  bytes = bytes.substr(sizeof size + size + count);
+  if (!extent.known() || !countable(extent)) rpc::reader::refuse("it has a value of " + to_string(extent));
+  v.value = take_elements(whole, type, extent);
+  bytes = bytes.substr(bytes.size() - whole.left());
   return v;
 }
 

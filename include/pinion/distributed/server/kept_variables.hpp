@@ -30,11 +30,10 @@ class kept_variables {
 
   // Puts the file away from which the task has taken its variables.
   void settle();
-  // Replaces the file by the variables that have values, of all containers. Values of text have no place there: the log
-  // names them. A variable that an update holds, or whose value a device has not copied to the host, is waited for
-  // until that time; then the log names it, and the file has the others. Where the file cannot be written the log has
-  // the reason, and an earlier one stays. Returns whether nothing that it asked of devices goes on. Requires: no step
-  // begins.
+  // Replaces the file by the variables that have values, of all containers. A variable that an update holds, or whose
+  // value a device has not copied to the host, is waited for until that time; then the log names it, and the file has
+  // the others. Where the file cannot be written the log has the reason, and an earlier one stays. Returns whether
+  // nothing that it asked of devices goes on. Requires: no step begins.
   bool write(time_point until);
   // Throws the error for which write() failed, or for which the file lacks variables.
   void expect_written() const;

@@ -116,7 +116,7 @@ PINION_DECL void kept_variables::expect_written() const {
 
 PINION_DECL void kept_variables::write_all(time_point until) const {
   std::vector<kept_variable> kept;
-  std::vector<std::string> late, of_text;
+  std::vector<std::string> late;
   for (const auto& [container, name, what] : of_.resources.list()) {
     const auto* v = dynamic_cast<const state::variable*>(what.get());
     if (!v) continue;
@@ -126,10 +126,6 @@ PINION_DECL void kept_variables::write_all(time_point until) const {
       continue;
     }
     if (!now->value) continue;
-    if (v->dtype() == dtype::string) {
-      of_text.push_back("'" + name + "'");
-      continue;
-    }
     auto value = detail::on_host(detail::device_called(of_, now->device), now->value, until);
     if (!value) {
       late.push_back("'" + name + "', which " + now->device + " has not copied to the host");
@@ -137,8 +133,6 @@ PINION_DECL void kept_variables::write_all(time_point until) const {
     }
     kept.push_back({container, name, now->device, v->shape(), std::move(*value)});
   }
-  if (!of_text.empty())
-    write_log(log_level::warning, task_, "does not keep variables of text: " + detail::first_of(of_text));
   write_kept_file(file_, task_, kept);
   write_log(log_level::info, task_, fmt::format("keeps {} variables in {}", kept.size(), file_.string()));
   if (!late.empty()) throw error(errc::deadline_exceeded, file_.string() + " lacks " + detail::first_of(late));

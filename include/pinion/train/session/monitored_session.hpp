@@ -231,6 +231,7 @@ class monitored_training_session {
 
   std::optional<task_probe> tasks_;  // only for a session on a cluster, like the next member
   std::optional<chief_sign> sign_;
+  bool has_seen_sign_ = false;                                 // a worker joined by it
   std::optional<beginning> beginning_;                         // also used by a worker, to read the global step
   bool needs_chief_ = false;                                   // steps of this program end only while there is a chief
   bool has_clocks_ = false;                                    // its steps wait for slower replicas, as the chief's is

@@ -383,8 +383,11 @@ PINION_DECL outcome<> monitored_training_session::join_chief(bool recovers) {
     if (e.code() != errc::failed_precondition) throw;
     return e;
   }
-  // Some variables may be there already, and others still: the sign tells, since it is written before all of them.
+  // Some variables may be there already, and others still: the sign tells, since it is written before all of them. A
+  // task that has kept its variables may have lost the sign.
   const auto chief = sign_ ? sign_->look(*session_) : std::nullopt;
+  if (!chief && has_seen_sign_) return error(errc::failed_precondition, "there is no sign of the chief");
+  has_seen_sign_ |= chief.has_value();
   if (chief && chief->beat == chief_note::writes)
     return error(errc::failed_precondition, chief->name + " has not written all of them yet");
   const auto now = beginning_->step_in(*session_);
