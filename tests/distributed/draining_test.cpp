@@ -65,8 +65,10 @@ struct held_step {
 TEST_CASE("a task that drains refuses new steps as stopping, and lets those end that have begun") {
   local_cluster local({{"ps", 1}, {"worker", 2}});
   held_step held(local.target("worker", 0));
+  CHECK(local.server("ps", 0).report().state == "running");
   std::thread drainer([&] { local.server("ps", 0).drain(); });
   CHECK(soon([&] { return held.is_refused(); }));
+  CHECK(local.server("ps", 0).report().state == "stopping");
   CHECK(int(held.others.run(held.begun)) == 1);  // steps without it go on
   held.end();
   drainer.join();

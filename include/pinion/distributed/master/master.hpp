@@ -49,6 +49,7 @@ class master {
   void close_all(const error& why);
   // Refuses new sessions and new steps from now on; those that have begun go on.
   void drain() { *services_.stopping = true; }
+  bool is_draining() const { return *services_.stopping; }
   // Returns the number of steps that have begun.
   std::size_t runs() const;
   // Closes all sessions and refuses new ones. Returns false if a call still uses the server at `until`.

@@ -125,7 +125,7 @@ struct task_report {
   static constexpr std::size_t most_rows = 10'000;
 
   std::string name = {}, address = {}, version = {};
-  std::string state = "running";  // "running" or "stopping"
+  std::string state = "running";  // or "stopping", from the moment on at which it refuses what is new
   std::uint64_t incarnation = 0;  // a random number for each life of the task
   std::int64_t process = 0;       // its number in its system
   double uptime = 0;

@@ -1,7 +1,6 @@
 // Tells the state of a task.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,7 +16,6 @@ namespace pinion { inline namespace v0 { namespace distributed {
 struct report_sources {
   const rpc::identity& me;
   const std::string& address;
-  const std::atomic<bool>& stopping;
   const rpc::network& net;
   runtime::task& task;
   const distributed::peers& peers;

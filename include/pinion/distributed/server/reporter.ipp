@@ -31,7 +31,7 @@ PINION_DECL task_report reporter::report(const backlog_report& waiting) const {
   task_report all{.name = from_.me.name,
                   .address = from_.address,
                   .version = PINION_VERSION,
-                  .state = from_.stopping ? "stopping" : "running",
+                  .state = from_.master.is_draining() ? "stopping" : "running",
                   .incarnation = from_.me.incarnation,
                   .process = ::getpid(),
                   .uptime = std::chrono::duration<double>(from_.net.now() - began_).count(),

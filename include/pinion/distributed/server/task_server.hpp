@@ -309,7 +309,7 @@ class task_server {
   countdown asked_;
   std::atomic<bool> asked_once_{false}, drains_{false};
   const reporter tells_{
-      {me_, address_, asked_once_, *net_, task_, peers_, exchange_, worker_, *master_, *traffic_, *slabs_, limits_}};
+      {me_, address_, *net_, task_, peers_, exchange_, worker_, *master_, *traffic_, *slabs_, limits_}};
   std::thread stopper_;  // made in the network's thread while it serves, joined by the destructor
   std::mutex stopping_;
   bool stopped_ = false, all_ended_ = true;
