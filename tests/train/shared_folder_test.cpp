@@ -278,6 +278,34 @@ TEST_CASE("a newest checkpoint that is damaged ends a start, which says how to g
   CHECK(m.train(dir.path(), 0) == "restored checkpoint " + dir.path("model-1") + ": training goes on at step 1");
 }
 
+TEST_CASE("a newest checkpoint of which a byte has changed ends a start, which says how to go on without it") {
+  temporary_folder dir;
+  model m;
+  m.train(dir.path(), 2);
+  const std::string file = dir.path("model-2.safetensors");
+  {
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(-1, std::ios::end);
+    bytes.put('\x55');
+  }
+  CHECK(refusal([&] { m.train(dir.path(), 1); }, pn::errc::data_loss, "differs from its checksum",
+                "; to go on from " + dir.path("model-1") + ", remove " + file) == "");
+  std::filesystem::remove(file);
+  CHECK(m.train(dir.path(), 0) == "restored checkpoint " + dir.path("model-1") + ": training goes on at step 1");
+}
+
+TEST_CASE("a saver without some variables, the global step among them, restores its own, and the others begin anew") {
+  temporary_folder dir;
+  model m;
+  const auto of_w = [&] { return std::make_shared<tr::saver>(tr::saver_options{.variables = {m.w}}); };
+  m.train(dir.path(), 2, {}, of_w());
+  float w = 0;
+  CHECK(m.train(
+            dir.path(), 1, [&](pn::session& s) { w = s.run(m.w); }, of_w()) ==
+        "restored checkpoint " + dir.path("model-2") + ": training goes on at step 0");
+  CHECK(w == 4);
+}
+
 TEST_CASE("a list that people have edited is understood") {
   temporary_folder dir;
   model m;

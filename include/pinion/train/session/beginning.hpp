@@ -59,10 +59,13 @@ class beginning {
   // restored; "" where there is none. And what is to be said of it and of others.
   struct choice {
     std::string checkpoint = {}, remark = {};
-    bool lacks = false;  // are there variables that it does not have?
+    bool lacks = false;       // are there variables that it does not have?
+    std::string before = {};  // the checkpoint before it; "": there is none
   };
   choice choose() const;
   std::string missing_in(const std::string& checkpoint, const std::string& before) const;
+  void restore(session& s, const choice& from) const;
+  bool is_ready(session& s) const;
   bool are_kept(const found& here, const std::string& checkpoint, bool recovers) const;
   std::string keep(const found& here, const std::string& checkpoint, bool recovers) const;
   void initialise(session& s) const;

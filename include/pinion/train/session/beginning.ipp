@@ -42,6 +42,20 @@ inline void take_over_checkpoints(const monitored_session_options& o) {
   o.scaffold.saver->recover_last_checkpoints(o.checkpoint_dir, checkpoint_saver_options().basename);
 }
 
+// Calls a function that reads a checkpoint. Where that is damaged, the error says how to go on without it.
+template <class F>
+void say_way_on(const std::string& checkpoint, const std::string& before, const F& read) {
+  try {
+    read();
+  } catch (const error& e) {
+    if (e.code() != errc::data_loss) throw;
+    const checkpoint_files its(checkpoint);
+    throw error(e.code(), fmt::format("{}; to {}, remove {}", e.sentence(),
+                                      before.empty() ? "begin anew" : "go on from " + before,
+                                      (files::is_there(its.whole()) ? its.whole() : its.index()).string()));
+  }
+}
+
 inline std::string at_step(std::optional<std::int64_t> step) {
   return step ? fmt::format(" at step {}", *step) : "";
 }
@@ -68,13 +82,18 @@ inline beginning::found beginning::look(session& s) const {
   const auto note = sign_->look(s);
   here.own = note && note->training == training_;
   here.step = step_in(s);
+  here.all = is_ready(s);
+  return here;
+}
+
+inline bool beginning::is_ready(session& s) const {
   try {
     s.run(o_.scaffold.ready_for_local_init_op);
-    here.all = true;
+    return true;
   } catch (const error& e) {
     if (e.code() != errc::failed_precondition) throw;
+    return false;
   }
-  return here;
 }
 
 inline std::optional<std::int64_t> beginning::step_of(const std::string& checkpoint) const {
@@ -102,8 +121,7 @@ inline void beginning::initialise(session& s) const {
 
 inline std::string beginning::restore_or_initialise(session& s, const choice& from, bool recovers) const {
   if (const std::string& checkpoint = from.checkpoint; !checkpoint.empty()) {
-    if (from.lacks) initialise(s);
-    o_.scaffold.saver->restore(s, checkpoint, {.partial = from.lacks});
+    restore(s, from);
     detail::take_over_checkpoints(o_);
     const std::string at = detail::at_step(step_in(s));
     return recovers ? fmt::format("recovered{}, from checkpoint {}", at, checkpoint)
@@ -113,6 +131,18 @@ inline std::string beginning::restore_or_initialise(session& s, const choice& fr
   const std::string at = detail::at_step(step_in(s));
   return recovers ? fmt::format("recovered{}: there is no checkpoint, so the variables are initialised anew", at)
                   : fmt::format("initialised the variables: training begins{}", at);
+}
+
+inline void beginning::restore(session& s, const choice& from) const {
+  const auto in_full_or_part = [&] {
+    detail::say_way_on(from.checkpoint, from.before,
+                       [&] { o_.scaffold.saver->restore(s, from.checkpoint, {.partial = from.lacks}); });
+  };
+  if (from.lacks) initialise(s);
+  in_full_or_part();
+  if (from.lacks || is_ready(s)) return;
+  initialise(s);  // the saver has not all variables
+  in_full_or_part();
 }
 
 PINION_DECL void beginning::learn_own_name(session& s) {
@@ -146,18 +176,11 @@ PINION_DECL std::string beginning::run(session& s, bool recovers, std::optional<
   return line + what_is_lost(here, recovers ? std::max(here.step, seen) : here.step, now, recovers) + from.remark;
 }
 
-// Returns the names of what a checkpoint lacks. Throws data_loss for one that is damaged, and says how to go on without
-// it.
+// Returns the names of what a checkpoint lacks.
 inline std::string beginning::missing_in(const std::string& checkpoint, const std::string& before) const {
-  try {
-    return o_.scaffold.saver->missing_in(checkpoint);
-  } catch (const error& e) {
-    if (e.code() != errc::data_loss) throw;
-    const checkpoint_files its(checkpoint);
-    throw error(e.code(), fmt::format("{}; to {}, remove {}", e.sentence(),
-                                      before.empty() ? "begin anew" : "go on from " + before,
-                                      (files::is_there(its.whole()) ? its.whole() : its.index()).string()));
-  }
+  std::string missing;
+  detail::say_way_on(checkpoint, before, [&] { missing = o_.scaffold.saver->missing_in(checkpoint); });
+  return missing;
 }
 
 inline beginning::choice beginning::choose() const {
@@ -166,8 +189,8 @@ inline beginning::choice beginning::choose() const {
   const auto listed = listed_checkpoints(o_.checkpoint_dir);
   choice in_part;  // of the newest that will do in part
   for (std::size_t i = 0; i < listed.size(); ++i) {
-    const std::string& checkpoint = listed[i];
-    const auto lacks = outcome_of([&] { return missing_in(checkpoint, i + 1 < listed.size() ? listed[i + 1] : ""); });
+    const std::string &checkpoint = listed[i], before = i + 1 < listed.size() ? listed[i + 1] : "";
+    const auto lacks = outcome_of([&] { return missing_in(checkpoint, before); });
     if (!lacks && !in_part.checkpoint.empty()) {  // it is older than one that will do
       made.remark += fmt::format("; checkpoint {} is passed over: {}", checkpoint, lacks.failure()->sentence());
       continue;
@@ -175,10 +198,11 @@ inline beginning::choice beginning::choose() const {
     const std::string missing = lacks.value();
     if (missing.empty()) {
       made.checkpoint = checkpoint;
+      made.before = before;
       return made;
     }
     if (o_.scaffold.restoring.partial && in_part.checkpoint.empty() && step_of(checkpoint))
-      in_part = {checkpoint, made.remark + fmt::format("; it does not have {}: initialised", missing), true};
+      in_part = {checkpoint, made.remark + fmt::format("; it does not have {}: initialised", missing), true, before};
     made.remark += fmt::format("; checkpoint {} is passed over, since it does not have {}", checkpoint, missing);
   }
   if (!in_part.checkpoint.empty()) return in_part;

@@ -41,8 +41,8 @@ struct scaffold {
   // How a checkpoint is restored. With {.partial = true}, and where none has all variables, the newest that has the
   // global step is restored whatever else it lacks, as where a model has got a layer more; init_op and init_fn come
   // before that, and the variables that it lacks keep their values. The next save has all variables, and replaces a
-  // checkpoint of the same step. A saver that is given above has the global step among its variables, or that begins
-  // anew.
+  // checkpoint of the same step. Variables that a saver given above does not have begin anew, the global step too
+  // where it has not that.
   restore_options restoring = {};
   // Fetched by the summary hook; empty: all summaries of the graph.
   expr<std::string> summary_op = {};
