@@ -65,6 +65,15 @@ TEST_CASE("a task that tells where it is reached joins the others of its job, an
   CHECK(all.names().size() == 3);
 }
 
+TEST_CASE("a job without tasks so far is joined like others") {
+  echo_world w;
+  cluster_spec spec{{"ps", {ps_at}}};
+  spec.add_job("worker");
+  distributed::peers all(*w.worker, spec, {.me = {ps_name, 7}, .heartbeat = heartbeat});
+  CHECK(all.learn("/job:worker/replica:0/task:3", {"far:1", 1}, 1) == "");
+  CHECK(all.knows("/job:worker/replica:0/task:3"));
+}
+
 TEST_CASE("of two that call themselves the same task, the one that began later is believed where it is reached") {
   echo_world w;
   distributed::peers all(*w.worker, {{"ps", {ps_at}}, {"worker", {"worker:1"}}},

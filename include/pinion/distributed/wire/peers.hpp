@@ -135,6 +135,7 @@ class peers {
   rpc::network& net_;
   rpc::channel_options options_;
   mutable std::mutex mutex_;
+  std::set<std::string, std::less<>> jobs_;  // of the spec, those without a task so far among them
   std::vector<std::string> names_;
   std::map<std::string, place, std::less<>> places_;
   std::set<std::string, std::less<>> joined_;                     // those of the names that are not in the spec

@@ -43,12 +43,14 @@ inline std::uint64_t digest_of(const cluster_spec& cluster) {
 
 PINION_DECL peers::peers(rpc::network& net, const cluster_spec& cluster, rpc::channel_options options)
     : net_(net), options_(std::move(options)), most_sought_(detail::most_sought()) {
-  for (const auto& job : cluster.jobs())
+  for (const auto& job : cluster.jobs()) {
+    jobs_.insert(job);
     for (int task : cluster.task_indices(job)) {
       names_.push_back(task_name(job, task));
       if (names_.back() != options_.me.name) detail::expect_way(names_.back(), cluster.address(job, task));
       places_.emplace(names_.back(), place{.address = cluster.address(job, task), .spec = cluster.address(job, task)});
     }
+  }
   if (!options_.reached_at.empty()) options_.spec = detail::digest_of(cluster);
 }
 
@@ -132,8 +134,7 @@ PINION_DECL bool peers::may_join(const std::string& task) const {
   const auto read = outcome_of([&] { return parse_device(task); });  // a peer may call itself anything
   const device_spec who = read ? read.value() : device_spec();
   if (who.task() < 0 || task != task_name(who.job(), who.task())) return false;
-  const auto is_of_its_job = [&](const std::string& other) { return parse_device(other).job() == who.job(); };
-  return joined_.size() < most_joined && std::any_of(names_.begin(), names_.end(), is_of_its_job);
+  return joined_.size() < most_joined && jobs_.contains(who.job());
 }
 
 PINION_DECL void peers::join(const std::string& task) {

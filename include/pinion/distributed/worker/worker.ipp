@@ -152,8 +152,9 @@ PINION_DECL progress_reply worker::progress_of(const run_id& run, const party& b
 }
 
 PINION_DECL void worker::forget_owner(std::uint64_t channel, const error& why) {
+  const auto theirs = [&](const active_run& r) { return r.owner.channel == channel; };
   const auto fail_theirs = [&] {
-    for (const auto& a : runs_if([&](const active_run& r) { return r.owner.channel == channel; }))
+    for (const auto& a : runs_if(theirs))
       ring(a->state.line, [this, a, why] {
         fail(a, why);
         unsettled_.cancel(a->meet->run(), cancellation::reason::given_up);  // it has ended before
