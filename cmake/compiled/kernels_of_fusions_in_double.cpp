@@ -4,5 +4,5 @@
 using namespace pinion;
 
 std::span<const scalar::compiled_kernel> scalar::held_kernels::of_fusions_in_double() {
-  return dsl::kernel_table<dsl::fused_programs<double>>::kernels;
+  return dsl::kernel_table<dsl::held_fusions<double>>::kernels;
 }

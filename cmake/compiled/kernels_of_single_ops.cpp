@@ -4,6 +4,6 @@
 using namespace pinion;
 
 std::span<const scalar::compiled_kernel> scalar::held_kernels::of_single_ops() {
-  return dsl::kernel_table<dsl::single_programs<std::int32_t>, dsl::single_programs<std::int64_t>,
-                           dsl::single_programs<std::uint8_t>, dsl::single_programs<bool>>::kernels;
+  return dsl::kernel_table<dsl::held_singles<std::int32_t>, dsl::held_singles<std::int64_t>,
+                           dsl::held_singles<std::uint8_t>, dsl::held_singles<bool>>::kernels;
 }

@@ -41,6 +41,11 @@ compile units that include it without these, -O3 for example. Its expressions ar
 #define PINION_HAS_CUDA 0
 #endif
 
+// How many kernels pinion::compiled holds; see op/elementwise/held_programs.hpp.
+#if !defined(PINION_HELD_KERNELS)
+#define PINION_HELD_KERNELS 2
+#endif
+
 // Marks the constructor of a guard, an object that has its effect as long as it lives. g++ ignores the attribute on the
 // class alone.
 #define PINION_GUARD [[nodiscard("a guard counts while it lives, and this one is gone at once: give it a name")]]

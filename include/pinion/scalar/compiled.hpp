@@ -147,7 +147,7 @@ struct compiled_body {
     for (const auto& r : P::executable.results)
       if (r.type != P::executable.arithmetic) return false;
     return (operation_count(P::executable) <= static_cast<int>(results) || requires { requires P::is_flat; }) &&
-           (isa::count == 1 || !std::is_same_v<Isa, isa::baseline>);
+           (isa::compiled::size == 1 || !std::is_same_v<Isa, isa::baseline>);
   }();
   static PINION_VECTOR bool is_plain(const strip& s) {
     bool plain = true;

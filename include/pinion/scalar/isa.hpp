@@ -71,6 +71,22 @@ using all = type_list<baseline>;
 
 inline constexpr int count = all::size;
 
+// Those that this build compiles kernels for: all, or one, where it is for machines that have that one
+// (PINION_INSTRUCTION_SETS of the build). Tables have a place for each of all nevertheless.
+#if defined(PINION_INSTRUCTION_SET)
+using compiled = type_list<PINION_INSTRUCTION_SET>;
+#else
+using compiled = all;
+#endif
+namespace detail {
+template <class Isa, class... Isas>
+constexpr bool is_among(type_list<Isas...>) {
+  return (std::is_same_v<Isa, Isas> || ...);
+}
+}  // namespace detail
+template <class Isa>
+inline constexpr bool is_compiled = detail::is_among<Isa>(compiled{});
+
 // Calls f.template operator()<Isa>(index) for each instruction set, narrowest first.
 template <class F>
 constexpr void for_each(F&& f) {
@@ -95,12 +111,14 @@ inline constexpr int index_of = [] {
 }();
 
 namespace detail {
-// The widest supported instruction set that is not wider than the limit. An unknown or empty limit is none.
+// The widest instruction set that is compiled, supported and not wider than the limit. An unknown or empty limit is
+// none. Throws failed_precondition where there is none.
 int choose(std::string_view limit);
 }  // namespace detail
 
 // The index of the instruction set that kernels run in: the widest that this machine has, or a narrower one if the
-// environment says PINION_ISA=baseline or PINION_ISA=avx2. It is chosen once in a process.
+// environment says PINION_ISA=baseline or PINION_ISA=avx2. It is chosen once in a process. Throws failed_precondition
+// where the kernels are for other machines (PINION_INSTRUCTION_SETS).
 int best();
 
 }  // namespace isa
@@ -159,9 +177,16 @@ struct entry_table {
 namespace detail {
 template <class Isa>
 using compiled_for = std::conditional_t<compiles_kernels, Isa, isa::baseline>;
+template <class Body, class Isa, class... A>
+constexpr typename entry_table<A...>::function entry_of() {
+  if constexpr (isa::is_compiled<Isa>)
+    return &enter<compiled_for<Isa>>::template run<Body, A...>;
+  else
+    return nullptr;
+}
 template <class Body, class... A, class... Isas>
 constexpr entry_table<A...> make_entries(isa::type_list<Isas...>) {
-  return {{&enter<compiled_for<Isas>>::template run<Body, A...>...}};
+  return {{entry_of<Body, Isas, A...>()...}};
 }
 }  // namespace detail
 

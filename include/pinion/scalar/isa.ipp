@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdlib>
+#include <string>
 
+#include <pinion/base/error.hpp>
 #include <pinion/scalar/isa.hpp>
 
 namespace pinion { inline namespace v0 { namespace scalar { namespace isa {
@@ -37,13 +39,19 @@ PINION_DECL int bytes(int index) {
 namespace pinion { inline namespace v0 { namespace scalar { namespace isa { namespace detail {
 
 PINION_DECL int choose(std::string_view limit) {
-  int best = 0;
+  int best = -1;
   bool below_limit = true;
+  std::string names;
   for_each([&]<class Isa>(int i) {
-    if (below_limit && Isa::supported()) best = i;
+    if (is_compiled<Isa>) names += (names.empty() ? "" : ", ") + std::string(Isa::name);
+    if (is_compiled<Isa> && below_limit && Isa::supported()) best = i;
     if (Isa::name == limit) below_limit = false;
   });
-  return best;
+  if (best >= 0) return best;
+  throw error(errc::failed_precondition,
+              "the kernels of this program are for machines that have " + names + ", and this machine has no such " +
+                  "instructions, or PINION_ISA keeps them from use; PINION_INSTRUCTION_SETS=all, where pinion is " +
+                  "built, makes kernels for all machines");
 }
 
 }}}}}  // namespace pinion::v0::scalar::isa::detail

@@ -152,13 +152,20 @@ using single_programs = typename decltype(detail::list_single_ops<T>())::type;
 template <class T>
 using fused_programs = typename detail::fusions<T>::type;
 
+// Those of them that this build of the library holds: PINION_HELD_KERNELS is 2 for all, 1 for single ops, 0 for none.
+// The fewer it holds, the faster it is built, and the more a user's units compile of what they use.
+template <class T>
+using held_singles = std::conditional_t<(PINION_HELD_KERNELS >= 1), single_programs<T>, program_list<>>;
+template <class T>
+using held_fusions = std::conditional_t<(PINION_HELD_KERNELS >= 2), fused_programs<T>, program_list<>>;
+
 namespace detail {
 
 // Short names for the long lists: a compiler reads all of a name each time a template is asked for by it.
 template <class T>
-struct library_singles : single_programs<T> {};
+struct library_singles : held_singles<T> {};
 template <class T>
-struct library_fusions : fused_programs<T> {};
+struct library_fusions : held_fusions<T> {};
 
 template <class A, class P>
 constexpr bool is_held() {

@@ -70,7 +70,7 @@ template <class T>
 struct second_gradient_table {
   template <class F>
   static constexpr void for_each(F&& f) {
-    if constexpr (scalar::compiles_kernels) {
+    if constexpr (scalar::compiles_kernels && PINION_HELD_KERNELS >= 2) {
       detail::for_each_second_gradient_of(single_programs<T>{}, f);
       detail::for_each_second_gradient_of(twice_differentiated<T>{}, f);
     }
