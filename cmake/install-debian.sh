@@ -43,3 +43,26 @@ configure() {
   said="$(cmake -B "$folder" "$@" 2>&1)" || stop "$said" "
 Cannot go on: cmake could not configure $folder."
 }
+
+# progress: reads what ninja says, and tells of it how much is done and how long the rest will take: in one line of a
+# terminal that it writes again, else in a line for each quarter. It passes on what is no step of the build.
+progress() {
+  local line began=$SECONDS taken told=0 text
+  while IFS= read -r line; do
+    if [[ "$line" =~ ^\[([0-9]+)/([0-9]+)\]" " ]]; then
+      local made=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+      taken=$((SECONDS - began)) text="$made of $all steps"
+      [ "$made" = "$all" ] && text="$text in $taken s" || text="$text, about $((taken * (all - made) / made)) s to go"
+      if [ -t 1 ]; then
+        printf '\r\033[K%s' "$text"
+        [ "$made" != "$all" ] || echo
+      elif [ $((4 * made)) -ge $((all * (told + 1))) ]; then
+        told=$((4 * made / all))
+        echo "$text"
+      fi
+    else
+      [ ! -t 1 ] || printf '\r\033[K'
+      printf '%s\n' "$line"
+    fi
+  done
+}

@@ -1,13 +1,25 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds the main example and runs it; arguments go to the example (try --help).
-set -eu
+# Installs what is missing, builds the main example and runs it: examples/quickstart.sh [--verbose] [OPTION...]
+# --verbose shows what is compiled; the options go to the example (try --help).
+set -euo pipefail
 cd "$(dirname "$0")/.."
 . cmake/install-debian.sh
 
+verbose=""
+[ "${1:-}" != --verbose ] || { verbose=1 && shift; }
+
+# The library is built for this machine alone: for its instructions, and without CUDA where there is no driver of GPUs,
+# unless they are asked for.
+cuda=OFF
+[ ! -e /proc/driver/nvidia/version ] || cuda=AUTO
+case " $* " in *" --gpus"*) cuda=AUTO ;; esac
+
 build=build/quickstart
 install_missing $packages
-configure $build --preset release -D PINION_TESTS=OFF -D PINION_BENCH=OFF
-echo "Building the example mnist_cluster in $build"
-cmake --build $build --target mnist_cluster --parallel "$(nproc)"
+configure $build --preset release -D PINION_TESTS=OFF -D PINION_BENCH=OFF -D PINION_INSTRUCTION_SETS=native \
+  -D PINION_WITH_CUDA=$cuda
+echo "Building the example mnist_cluster in $build, for this machine"
+compile() { cmake --build $build --target mnist_cluster --parallel "$(nproc)"; }
+if [ -n "$verbose" ]; then compile; else compile | progress; fi
 echo "Running $build/examples/mnist_cluster $*"
 exec $build/examples/mnist_cluster "$@"
