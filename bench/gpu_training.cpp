@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <pinion/session.hpp>
+#include <pinion/tensor/page_locked.hpp>
 
 #include "gpu_network.hpp"
 #include "gpu_node.hpp"

@@ -8,6 +8,7 @@
     "pinion/distributed.hpp needs Asio, Cereal and OpenSSL (Debian, Ubuntu: apt-get install libasio-dev libcereal-dev libssl-dev)"
 #endif
 
+#include <pinion/base/log.hpp>
 #include <pinion/distributed/client/sessions.hpp>
 #include <pinion/distributed/server/local_cluster.hpp>
 #include <pinion/distributed/server/server.hpp>

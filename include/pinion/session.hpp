@@ -7,4 +7,3 @@
 #include <pinion/device/cuda/available.hpp>
 #include <pinion/dsl/own_op.hpp>
 #include <pinion/runtime/session.hpp>
-#include <pinion/tensor/page_locked.hpp>

@@ -8,6 +8,8 @@
 #include <pinion/files/npy.hpp>
 #include <pinion/files/safetensors.hpp>
 #include <pinion/session.hpp>
+#include <pinion/tensor/page_locked.hpp>
+#include <pinion/train/checkpoint/checkpoint_reader.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/device_input.hpp>

@@ -7,6 +7,7 @@
 
 #include <pinion/data/sources.hpp>
 #include <pinion/op/source/cuda_kernels.hpp>
+#include <pinion/tensor/page_locked.hpp>
 
 #include "cuda_device/gpus.hpp"
 

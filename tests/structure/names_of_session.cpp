@@ -11,8 +11,6 @@ using pinion::feeds;
 using pinion::fetches;
 using pinion::kernel;
 using pinion::kernel_context;
-using pinion::page_locked;
-using pinion::page_locked_tensor;
 using pinion::product_precision;
 using pinion::register_op;
 using pinion::session;

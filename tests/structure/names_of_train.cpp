@@ -1,6 +1,13 @@
 // Public names that <pinion/train.hpp> brings by itself, beside those of session.hpp: those of README, and more.
 #include <pinion/train.hpp>
 
+namespace names_of_train::of_pinion {
+
+using pinion::page_locked;
+using pinion::page_locked_tensor;
+
+}  // namespace names_of_train::of_pinion
+
 namespace names_of_train::of_pinion_train {
 
 using pinion::train::accuracy;

@@ -49,8 +49,8 @@ class text_sink {
 // Fewer than one CPU device count as one. Durations are of std::chrono, so .operation_timeout = 30s. It limits a run(),
 // and before that also how long a session waits for its target, and for the tasks that its steps need, to come up,
 // unless startup_timeout says how long that may take: tasks may take long to come up where steps are short. After
-// either the call throws deadline_exceeded, which says for whom it waited, how long, and what was last tried. A session
-// that waits says so in the log after a second, and again every ten.
+// either the call throws deadline_exceeded, which says, of a session on a cluster, for whom it waited, how long, and
+// what was last tried. A session that waits says so in the log after a second, and again every ten.
 //
 // A device of a step receives the values of other devices before they are needed, but of the values that have come and
 // wait for their first readers only receive_ahead bytes: a worker that reads all variables of a large model does not

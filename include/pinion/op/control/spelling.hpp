@@ -6,8 +6,10 @@
 //            ├── then: [x, w]       each body is a graph whose arguments stand for these values
 //            └── else: [x]
 //
-// A value from around a body is used like any other, and becomes an argument of the body on its first use; a variable
-// is read there, and may be assigned. Expressions that a body makes are seen by that body only. Bodies nest.
+// A value from around a body is used like any other, and becomes an argument of the body on its first use. A variable
+// is read there, whichever task holds it; one that a body assigns, and a queue that it uses, is held by the task on
+// which the node runs, and run() refuses it otherwise. Expressions that a body makes are seen by that body only. Bodies
+// nest.
 #pragma once
 
 #include <cstdint>
@@ -136,13 +138,13 @@ node_id end_conditional(control_site site, traced_body then, traced_body otherwi
 //
 //   auto y = cond(x > 0, [&] { return a; }, [&] { return b; });
 //
-// Only the chosen body runs. Both functions return values of the same number and dtypes: an expression, a tuple of
-// them, or an operation. Values that they use from outside are computed before the choice. Differentiable. The
-// functions are called once each, here, and not in a step. The nodes that they make belong to the branch, and using one
-// of them outside it throws invalid_argument; return the value instead. A branch that computes nothing new still
-// returns an expression: [&] { return x; } or [] { return 0.f; }. The predicate is a scalar: a shape known to be
-// another one throws invalid_argument, and the step fails otherwise. The shapes of both results need not agree; the
-// result's shape is the part that does.
+// Only the chosen body runs, and of it what the fetched results need. Both functions return values of the same number
+// and dtypes: an expression, a tuple of them, or an operation. Values that they use from outside are computed before
+// the choice. Differentiable. The functions are called once each, here, and not in a step. The nodes that they make
+// belong to the branch, and using one of them outside it throws invalid_argument; return the value instead. A branch
+// that computes nothing new still returns an expression: [&] { return x; } or [] { return 0.f; }. The predicate is a
+// scalar: a shape known to be another one throws invalid_argument, and the step fails otherwise. The shapes of both
+// results need not agree; the result's shape is the part that does.
 //
 // The gradient is a cond by the same predicate, so only what the chosen branch used gets a gradient other than 0.
 // TensorFlow: tf.cond; to choose element by element, see select.

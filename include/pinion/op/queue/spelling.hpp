@@ -13,7 +13,11 @@
 //   dequeue, _many       takes                     waits                     takes             out_of_range
 //   dequeue_up_to        takes                     waits                     takes             takes the rest
 //
-// dequeue_up_to of a closed queue without elements fails with out_of_range. Between processes, give the queue a
+// dequeue_up_to of a closed queue without elements fails with out_of_range. A step that is given up, since it is
+// cancelled, its time is up, or a task is lost, puts what it took back to the front, beyond the capacity if need be.
+// Where the queue is another task's, that is a moment after the step's error, and a dequeue before then takes what
+// follows. A step that fails because of a value, such as a wrong index, does not put it back. In a body (pn::cond,
+// pn::while_loop) a queue is used that the task holds which runs the body. Between processes, give the queue a
 // shared_name and a device: all of them build the same queue, and the task of that device holds it. TensorFlow:
 // tf.QueueBase.
 #pragma once
