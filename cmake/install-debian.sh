@@ -50,6 +50,7 @@ progress() {
   local line began=$SECONDS taken told=0 text
   while IFS= read -r line; do
     if [[ "$line" =~ ^\[([0-9]+)/([0-9]+)\]" " ]]; then
+      [ "${BASH_REMATCH[1]}" != 0 ] || continue  # it looks for new files
       local made=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
       taken=$((SECONDS - began)) text="$made of $all steps"
       [ "$made" = "$all" ] && text="$text in $taken s" || text="$text, about $((taken * (all - made) / made)) s to go"
