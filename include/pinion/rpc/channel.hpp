@@ -116,9 +116,9 @@ class channel : public std::enable_shared_from_this<channel> {
   awaitable<void> try_to_come_up();
   // Fails waiting callers at their own deadlines, however long an attempt takes.
   awaitable<void> expire(std::shared_ptr<channel> self);
-  // Is another attempt useless after this error?
   // Has the next attempt tried the other address, if there is one. Returns whether there is.
   bool turn_to_other();
+  // Is another attempt useless after this error?
   static bool is_final(const error& e) { return e.code() != errc::unavailable && e.code() != errc::deadline_exceeded; }
   // The pause before the next attempt, after so long a wait.
   duration pause_after(duration waited) const;

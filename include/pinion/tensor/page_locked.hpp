@@ -16,7 +16,7 @@ namespace pinion { inline namespace v0 {
 // memory of their own accord. Throws as any_tensor does.
 any_tensor page_locked_tensor(dtype type, const shape& extent);
 
-// The same with a type; the elements are 0, false or "".
+// A page_locked_tensor() with a type, whose elements are 0, false or "".
 //
 //   sess.run(pn::global_variables_initializer());           // on a GPU
 //   auto images = pn::page_locked<float>({64, 784});

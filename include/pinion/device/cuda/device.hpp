@@ -41,8 +41,8 @@ class copies_under_way {
 // invalid_argument.
 class device final : public devices::device {
  public:
-  // `memory_limit`: bytes; `reserve`: its first use takes them all.
-  // `helpers` copy large values of the host beside the caller.
+  // `memory_limit`: bytes; `reserve`: its first use takes them all; `helpers` copy large values of the host beside the
+  // caller.
   device(const device_spec& spec, const card_facts& facts, std::int64_t memory_limit, bool reserve,
          product_precision float_products = product_precision::full, thread_pool* helpers = nullptr);
   // Waits for the streams and for the callbacks.

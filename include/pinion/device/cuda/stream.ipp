@@ -13,6 +13,7 @@ namespace pinion { inline namespace v0 { namespace cuda {
 
 namespace detail {
 
+// Waits for an event: it looks for it, and then sleeps.
 inline cudaError_t await(CUevent_st* e, look_time& looks) {
   const auto begin = std::chrono::steady_clock::now();
   const auto took = [&] { return std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin); };

@@ -76,33 +76,38 @@ inline std::size_t bytes_in_header(const kept_variable& v) {
   return 4 * name_in_file(v).size() + v.device.size() + words;
 }
 
+template <std::unsigned_integral Number>
+void append_number(std::string& to, Number n) {
+  to.append(reinterpret_cast<const char*>(&n), sizeof n);
+}
+// Each text stands behind its length.
+inline void append_texts(std::string& to, const any_tensor& texts) {
+  for (std::int64_t i = 0; i < texts.count(); ++i) {
+    const std::string& text = texts.data<std::string>()[i];
+    append_number(to, std::uint64_t{text.size()});
+    to += text;
+  }
+}
+
 // The variables that share one tensor of bytes, as pieces of it.
 class bytes_of_variables {
  public:
   void add(const kept_variable& v) {
     rpc::writer head;
     head(v.container, v.name, v.device, v.declared, v.value.dtype(), v.value.shape());
-    add(static_cast<std::uint32_t>(head.control.size()));
-    add(head.control);
-    if (v.value.dtype() == dtype::string) {
-      for (std::int64_t i = 0; i < v.value.count(); ++i) {
-        const std::string& text = v.value.data<std::string>()[i];
-        add(std::uint64_t{text.size()});
-        add(text);
-      }
-    } else if (const std::size_t bytes = v.value.bytes(); bytes > 0)
+    std::string before;
+    append_number(before, static_cast<std::uint32_t>(head.control.size()));
+    before += head.control;
+    if (v.value.dtype() == dtype::string) append_texts(before, v.value);
+    add(before);
+    if (const std::size_t bytes = v.value.bytes(); bytes > 0 && v.value.dtype() != dtype::string)
       add(any_tensor(dtype::uint8, {static_cast<std::int64_t>(bytes)}, v.value.storage()));
   }
   std::int64_t size() const { return size_; }
   const std::vector<any_tensor>& pieces() const { return pieces_; }
 
  private:
-  template <std::unsigned_integral Number>
-  void add(Number n) {
-    add(std::string_view(reinterpret_cast<const char*>(&n), sizeof n));
-  }
   void add(std::string_view text) {
-    if (text.empty()) return;
     any_tensor copy(dtype::uint8, {static_cast<std::int64_t>(text.size())});
     std::memcpy(copy.raw(), text.data(), text.size());
     add(std::move(copy));

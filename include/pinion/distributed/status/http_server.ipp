@@ -26,12 +26,17 @@ namespace pinion { inline namespace v0 { namespace distributed { namespace detai
 inline constexpr std::size_t most_http_clients = 64, longest_http_request = std::size_t{8} << 10;
 inline constexpr std::chrono::seconds patience_of_http{2};
 
-// A client whose request is read or answered. Its deadline closes it. Owned by the coroutine that serves it.
+// A client whose request is read or answered. Its deadline closes it. Owned by the coroutine that serves it. It counts
+// itself among all as long as it lives.
 class http_client {
  public:
-  explicit http_client(asio::ip::tcp::socket socket) : socket_(std::move(socket)), deadline_(socket_.get_executor()) {
+  http_client(asio::ip::tcp::socket socket, std::atomic<int>& count)
+      : socket_(std::move(socket)), deadline_(socket_.get_executor()), count_(count) {
     rpc::detail::keep_from_children(socket_.native_handle());
+    ++count_;
   }
+  http_client(const http_client&) = delete;
+  ~http_client() { --count_; }
 
   bool is_open() const { return socket_.is_open(); }
   void close() {
@@ -85,6 +90,7 @@ class http_client {
  private:
   asio::ip::tcp::socket socket_;
   asio::steady_timer deadline_;
+  std::atomic<int>& count_;
 };
 
 inline std::string_view http_reason(int status) {
@@ -147,7 +153,6 @@ class http_server::inside {
   ~inside() {
     context_.stop();
     thread_.join();
-    count_ -= static_cast<int>(clients_.size());
   }
 
   int port() const { return port_; }
@@ -176,8 +181,7 @@ class http_server::inside {
       try {
         auto socket = co_await acceptor_.async_accept(asio::use_awaitable);
         if (clients_.size() >= detail::most_http_clients) end_oldest();
-        clients_.push_back(std::make_shared<detail::http_client>(std::move(socket)));
-        ++count_;
+        clients_.push_back(std::make_shared<detail::http_client>(std::move(socket), count_));
         asio::co_spawn(context_, serve(std::prev(clients_.end())), asio::detached);
       } catch (const std::exception&) {  // out of descriptors, say
         full = true;
@@ -209,7 +213,6 @@ class http_server::inside {
     }
     client->close();
     clients_.erase(place);
-    --count_;
   }
 
   const handler answers_;

@@ -86,10 +86,9 @@ PINION_DECL void peers::aim(rpc::channel& way, const std::string& task) const {
   const auto known = places_.find(task);
   const auto its = sought_.find(task);
   if (its == sought_.end()) return way.moved_to({known->second.address}, {known->second.other});
-  const search& its_search = its->second;
-  way.moved_to({its_search.where.address, true}, known == places_.end()
-                                                     ? rpc::channel::place{its_search.other.address, true}
-                                                     : rpc::channel::place{known->second.address});
+  const bool is_known = known != places_.end();
+  way.moved_to({its->second.where.address, true},
+               {is_known ? known->second.address : its->second.other.address, !is_known});
 }
 
 PINION_DECL void peers::turn_way(const std::string& task) {

@@ -90,8 +90,7 @@ class cudnn_operands {
   // The library's layout of doubles.
   static constexpr bool channels_first = std::is_same_v<T, double>;
 
-  // Of four axes, [n, h, w, c] or [h, w, in, out], how many elements lie between neighbours along each, and how many of
-  // them there are.
+  // A layout of four axes, [n, h, w, c] or [h, w, in, out]: the elements between neighbours along each, and its extent.
   struct layout {
     std::array<std::int64_t, 4> steps, extents;
   };
