@@ -49,6 +49,7 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
             "op/matmul/cublas.hpp: cublas_library",                   // kernels that cuBLASLt chose
             "op/matmul/gemm.hpp: blas_callers",                       // that a BLAS lets in one by one
             "opkit/refusals.ipp: detail::noted_refusals",             // nodes that a library refused
+            "placement/op_knowledge.ipp: detail::library_knowledge",  // the kernels of ops
             "rpc/key.ipp: detail::stretched_keys",                    // what shared keys became
             "rpc/tcp_network.ipp: detail::shared_network",            // the network's thread, while it is used
             "rpc/tls_stream.ipp: detail::tls_bio_method",             // OpenSSL's way to the bytes of streams
@@ -97,8 +98,12 @@ TEST_CASE("other variables live as long as a thread or the process for these rea
   house::names allowed{
       "base/calls_until_exit.hpp: is_watched_",  // that exit() of the main thread waits for calls of a library
       "base/config.hpp: pinion_units_of_header_only_and_compiled_mode_do_not_link",  // a symbol for the linker
-      "base/process.hpp: latest",  // the objects above, of which the child of a fork() has others
-      "base/process.hpp: one",     // the objects above
+      "base/each_process.hpp: latest",  // the objects above, of which the child of a fork() has others
+      "base/process.hpp: made",         // the objects above
+      "base/process.hpp: one",
+      "base/process.ipp: count",  // how many of them are being made, for which fork() waits
+      "base/process.ipp: gate",
+      "base/process.ipp: is_watched",
   };
   for (const auto* more : {&of_threads, &of_signal_handlers, &lists_joined_before_main})
     allowed.insert(more->begin(), more->end());

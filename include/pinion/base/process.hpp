@@ -4,10 +4,29 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include <pinion/base/config.hpp>
 
 namespace pinion { inline namespace v0 {
+
+namespace detail {
+// The calling thread makes something for the whole process. A fork() in another thread waits until it has, for a second
+// at most, since the child would have no thread to finish it.
+struct being_made {
+  being_made();
+  ~being_made();
+};
+template <class Made, class Make>
+Made& made_once(const Make& make) {
+  static std::atomic<Made*> made{nullptr};
+  if (Made* const is = made.load(std::memory_order_acquire)) return *is;
+  const being_made here;
+  static Made& one = *make();
+  made.store(&one, std::memory_order_release);
+  return one;
+}
+}  // namespace detail
 
 // The one T of this process. The thread that asks first makes it, and others wait until it is made. It is never
 // destroyed: threads that are left to themselves, and the destructors of a program's own statics, may use it to the
@@ -18,8 +37,14 @@ namespace pinion { inline namespace v0 {
 // (stop_signals). A test holds the list of all.
 template <class T>
 T& of_this_process() {
-  static T& one = *new T;
-  return one;
+  return detail::made_once<T>([] { return new T; });
+}
+// A table that a function makes, one for each type of function: that of the first call, for all calls. It lives as long
+// as the objects above.
+template <class Make>
+const std::invoke_result_t<Make>& table_of_this_process(const Make& make) {
+  using table = const std::invoke_result_t<Make>;
+  return detail::made_once<table>([&] { return new table(make()); });
 }
 
 // The process in which this object was made, or that of which it is a copy. The child of a fork() has copies of its
@@ -38,34 +63,6 @@ class process_mark {
 
   std::uint64_t forks_;
 };
-
-// Deletes what this process made. The child of a fork() leaves its copy as it is: the threads that would have to end
-// first are not there, and what is shared with the parent, such as a connection, is the parent's.
-struct delete_where_made {
-  process_mark made = {};
-  template <class T>
-  void operator()(T* one) const {
-    if (made.is_this()) delete one;
-  }
-};
-
-// The one T of this process, as above, but the child of a fork() has another, which begins anew: for what stands for
-// threads and connections. Making a T has no effect but the T.
-template <class T>
-T& of_each_process() {
-  struct made {
-    process_mark in;
-    T one;
-  };
-  static std::atomic<made*> latest{nullptr};
-  made* is = latest.load();
-  while (!is || !is->in.is_this()) {
-    made* const mine = new made;
-    if (latest.compare_exchange_strong(is, mine)) return mine->one;
-    delete mine;  // another thread was first
-  }
-  return is->one;
-}
 
 }}  // namespace pinion::v0
 

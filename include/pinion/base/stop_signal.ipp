@@ -9,6 +9,7 @@
 #include <csignal>
 #include <system_error>
 
+#include <pinion/base/each_process.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/base/stop_signal.hpp>

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <pinion/base/near_name.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/opkit/registry.hpp>
 
@@ -13,12 +14,11 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 PINION_DECL const std::unordered_map<std::string_view, definition>& definitions() {
-  static const auto table = [] {
+  return table_of_this_process([] {
     std::unordered_map<std::string_view, definition> all;
     for_each_type(op::catalogue{}, [&]<class Op>() { all.emplace(Op::name, define<Op>()); });
     return all;
-  }();
-  return table;
+  });
 }
 }  // namespace detail
 

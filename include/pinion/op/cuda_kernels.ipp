@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include <pinion/base/process.hpp>
 #include <pinion/device/cuda/compiler.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/conv/cuda.hpp>
@@ -25,15 +26,14 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 inline const std::unordered_map<std::string_view, kernel_maker>& cuda_kernel_makers() {
-  static const auto table = [] {
+  return table_of_this_process([] {
     std::unordered_map<std::string_view, kernel_maker> all;
     for_each_type(op::catalogue{}, [&]<class Op>() {
       if constexpr (requires(const kernel_setup& setup) { make_cuda_kernel(Op{}, setup); })
         all[Op::name] = [](const kernel_setup& setup) { return make_cuda_kernel(Op{}, setup); };
     });
     return all;
-  }();
-  return table;
+  });
 }
 }  // namespace detail
 

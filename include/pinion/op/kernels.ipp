@@ -35,14 +35,13 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 inline const std::unordered_map<std::string_view, kernel_maker>& kernel_makers() {
-  static const auto table = [] {
+  return table_of_this_process([] {
     std::unordered_map<std::string_view, kernel_maker> all;
     for_each_type(op::catalogue{}, [&]<class Op>() {
       all[Op::name] = [](const kernel_setup& setup) { return make_kernel(Op{}, setup); };
     });
     return all;
-  }();
-  return table;
+  });
 }
 
 struct cuda_kernels {
@@ -88,15 +87,14 @@ struct library_start {
   void (*begin)(dtype);
 };
 inline const std::vector<library_start>& library_starts() {
-  static const auto list = [] {
+  return table_of_this_process([] {
     std::vector<library_start> all;
     for_each_type(op::catalogue{}, [&]<class Op>() {
       if constexpr (requires(dtype type) { start_library(Op{}, type); })
         all.push_back({Op::name, [](dtype type) { start_library(Op{}, type); }});
     });
     return all;
-  }();
-  return list;
+  });
 }
 }  // namespace detail
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <unordered_map>
 
+#include <pinion/base/process.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/opkit/registry.hpp>
 #include <pinion/placement/op_knowledge.hpp>
@@ -93,8 +94,7 @@ class library_knowledge final : public op_knowledge {
 }  // namespace detail
 
 PINION_DECL const op_knowledge& library_ops() {
-  static const detail::library_knowledge all;
-  return all;
+  return of_this_process<detail::library_knowledge>();
 }
 
 }}  // namespace pinion::v0

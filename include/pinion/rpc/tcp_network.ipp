@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include <pinion/base/each_process.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/base/heap.hpp>
 #include <pinion/base/log.hpp>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/base/process.hpp>
+#include <pinion/base/each_process.hpp>
 #include <pinion/runtime/session.hpp>
 
 namespace pinion { inline namespace v0 {

@@ -1,6 +1,7 @@
 // Bodies of <pinion/runtime/session.hpp>.
 #pragma once
 
+#include <pinion/base/each_process.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/nn/partitioned_variable.hpp>
 #include <pinion/placement/plan/explain.hpp>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <pinion/base/process.hpp>
 #include <pinion/scalar/compiled.hpp>
 
 #if !PINION_HEADER_ONLY
@@ -15,7 +16,7 @@ inline bool is_before(const compiled_kernel* k, std::uint64_t fingerprint) {
 
 // All kernels of the library, ordered by fingerprint.
 inline const std::vector<const compiled_kernel*>& held_by_fingerprint() {
-  static const auto all = [] {
+  return table_of_this_process([] {
     std::vector<const compiled_kernel*> found;
     for (const auto& table :
          {held_kernels::of_rules(), held_kernels::of_single_ops(), held_kernels::of_single_ops_in_float(),
@@ -25,8 +26,7 @@ inline const std::vector<const compiled_kernel*>& held_by_fingerprint() {
       for (const compiled_kernel& k : table) found.push_back(&k);
     std::sort(found.begin(), found.end(), [](const auto* a, const auto* b) { return is_before(a, b->fingerprint); });
     return found;
-  }();
-  return all;
+  });
 }
 
 }}}}  // namespace pinion::v0::scalar::detail

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/each_process.hpp>
 #include <pinion/base/error.hpp>
-#include <pinion/base/process.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <pinion/base/each_process.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/distributed/master/local_masters.hpp>
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
-#include <pinion/base/process.hpp>
+#include <pinion/base/each_process.hpp>
 #include <pinion/distributed/report/task_report.hpp>
 #include <pinion/distributed/server/options.hpp>
 #include <pinion/runtime/options.hpp>

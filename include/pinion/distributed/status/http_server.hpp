@@ -11,7 +11,7 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
-#include <pinion/base/process.hpp>
+#include <pinion/base/each_process.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 

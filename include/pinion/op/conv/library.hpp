@@ -1,6 +1,7 @@
 // Convolution and pooling of floats by oneDNN, versions 2 and 3.
 #pragma once
 
+#include <pinion/base/process.hpp>
 #include <pinion/op/conv/geometry.hpp>
 #include <pinion/op/matmul/gemm.hpp>
 
@@ -19,8 +20,7 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail {
 using onednn_desc = dnnl::memory::desc;
 
 inline const dnnl::engine& onednn_engine() {
-  static const auto& engine = *new dnnl::engine(dnnl::engine::kind::cpu, 0);  // outlives the statics of the program
-  return engine;
+  return table_of_this_process([] { return dnnl::engine(dnnl::engine::kind::cpu, 0); });
 }
 
 inline onednn_desc images_desc(const shape& s) {  // oneDNN's order of extents: n, channels, height, width
