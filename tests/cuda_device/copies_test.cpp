@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <future>
 #include <numeric>
+#include <thread>
 
 #include <pinion/data/sources.hpp>
 #include <pinion/op/source/cuda_kernels.hpp>
@@ -99,6 +100,28 @@ TEST_CASE_METHOD(cards, "no more than a gigabyte of tensors is page-locked, and 
   held.clear();
   CHECK(is_page_locked(next()));
   CHECK_FALSE(is_page_locked(pn::page_locked_tensor(pn::dtype::uint8, {(std::int64_t{1} << 30) + 1})));
+}
+
+TEST_CASE_METHOD(cards, "copies of page-locked tensors count among them, and beyond the gigabyte they are ordinary",
+                 "[stand-in]") {
+  all[0]->from_host(counted(1));
+  const pn::tensor<std::uint8_t> x(pn::page_locked_tensor(pn::dtype::uint8, {std::int64_t{256} << 20}));
+  std::vector<pn::tensor<std::uint8_t>> copies(4, x);
+  for (auto& copy : copies) copy(0) = 1;
+  CHECK(std::count_if(copies.begin(), copies.end(), [](auto& copy) { return is_page_locked(copy.untyped()); }) == 3);
+  CHECK(std::all_of(copies.begin(), copies.end(), [](const auto& copy) { return copy(0) == 1; }));
+}
+
+TEST_CASE_METHOD(cards, "threads that ask at the same time get a gigabyte of page-locked tensors together",
+                 "[stand-in]") {
+  all[0]->from_host(counted(1));
+  std::vector<pn::any_tensor> given(8);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& mine : given)
+      threads.emplace_back([&] { mine = pn::page_locked_tensor(pn::dtype::uint8, {std::int64_t{512} << 20}); });
+  }
+  CHECK(std::count_if(given.begin(), given.end(), is_page_locked) == 2);
 }
 
 TEST_CASE_METHOD(cards, "the host may let go of a value, and write its memory, as soon as it was given") {

@@ -2,6 +2,7 @@
 #if !defined(__SANITIZE_THREAD__)  // which starts no threads in a process forked off one with threads
 #include <catch2/catch.hpp>
 
+#include <pinion/tensor/page_locked.hpp>
 #include <support/in_child.hpp>
 
 #include "cuda_device/gpus.hpp"
@@ -52,6 +53,17 @@ TEST_CASE_METHOD(machine, "a GPU that a parent used refuses a child, and calls b
                return said;
              }),
              Catch::Contains(behind_fork));
+}
+
+TEST_CASE_METHOD(machine, "a child of fork() writes to a copy of its parent's page-locked tensor", "[stand-in]") {
+  pn::cuda::device gpu(pn::parse_device(gpu_0), pn::cuda::list_cards().cards[0], 1 << 20, false);
+  gpu.stream()->synchronize();
+  auto x = pn::page_locked<float>({3});
+  const auto shared = x;
+  CHECK(in_child([&] {
+          x(1) = 2;
+          return to_string(x) + to_string(shared);
+        }) == "[0, 2, 0][0, 0, 0]");
 }
 
 }  // namespace

@@ -102,6 +102,15 @@ TEST_CASE("copies share memory until one is written to") {
   CHECK(std::as_const(a)(1) == 5);
 }
 
+TEST_CASE("a tensor that was moved from, or has no elements, has an empty span") {
+  tensor<float> given({2}), none({0});
+  const tensor<float> taken = std::move(given), also = std::move(none);
+  CHECK(given.span().empty());
+  CHECK(none.span().empty());
+  CHECK(taken.size() == 2);
+  CHECK(also.size() == 0);
+}
+
 TEST_CASE("the holder of the only reference writes in place") {
   tensor<float> a({3});
   const float* before = std::as_const(a).data();

@@ -29,8 +29,8 @@ class allocator : public std::enable_shared_from_this<allocator> {
   virtual void recycle(buffer* idle) noexcept = 0;
   // True if the host may read and write the memory.
   virtual bool is_host() const { return true; }
-  // Gives the memory of copies that users make when they write to a tensor that is shared. Memory of the host has it.
-  virtual allocator& of_copies();
+  // Memory like this for the copy that is made when somebody writes to a tensor that is shared; null: the host's heap.
+  virtual buffer* allocate_for_copy(std::size_t) noexcept { return nullptr; }
 };
 
 // A block of memory that is shared by reference count. The holder of the only reference may write to it. The count is

@@ -12,10 +12,6 @@
 
 namespace pinion { inline namespace v0 {
 
-PINION_DECL allocator& allocator::of_copies() {
-  return *heap_allocator::instance();
-}
-
 PINION_DECL void buffer::hand_out(std::shared_ptr<allocator> home) {
   home_ = std::move(home);
   references_.store(1, std::memory_order_relaxed);

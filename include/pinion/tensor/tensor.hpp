@@ -320,8 +320,9 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
  private:
   // Makes a copy of its own if the memory is shared.
   void own() {
-    if (value_.unique()) return;
-    any_tensor copy(dtype_of<T>, shape(), value_.storage()->home()->of_copies());
+    if (value_.unique() || value_.empty()) return;
+    const buffer_ref room(value_.storage()->home()->allocate_for_copy(value_.bytes()));
+    any_tensor copy = room ? any_tensor(dtype_of<T>, shape(), room) : any_tensor(dtype_of<T>, shape());
     std::copy_n(std::as_const(*this).data(), size(), copy.template data<T>());
     value_ = std::move(copy);
   }

@@ -74,15 +74,19 @@ class pinned_memory final : public allocator {
   // From now on, page_locked_tensor() is served: this process uses a GPU, so that memory for it makes no context.
   void serve_tensors(const card& by);
   void recycle(buffer* b) noexcept override;
-  allocator& of_copies() override { return *this; }
+  buffer* allocate_for_copy(std::size_t bytes) noexcept override { return allocate_for_tensor(bytes); }
   // Gives the system the blocks that nobody uses.
   void trim() noexcept;
 
  private:
   static constexpr std::size_t most_idle = 512 << 20, most_of_tensors = std::size_t{1} << 30;  // bytes
 
+  // Null where that would be more than `most` bytes in use.
+  buffer* take(std::size_t bytes, std::size_t most);
   // Null where there is no room, where the system has none, and behind a fork().
   buffer* allocate_for_tensor(std::size_t bytes) noexcept;
+  // A block that CUDA makes.
+  buffer* fresh(std::size_t size) const;
   void free(buffer* b) noexcept;
 
   std::mutex mutex_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include <pinion/base/process.hpp>
@@ -158,25 +159,39 @@ PINION_DECL pinned_memory& pinned_memory::of_gpus() {
 }
 
 PINION_DECL buffer* pinned_memory::allocate(std::size_t bytes, std::string_view) {
+  return take(bytes, std::numeric_limits<std::size_t>::max());
+}
+
+PINION_DECL buffer* pinned_memory::take(std::size_t bytes, std::size_t most) {
   const std::size_t size = detail::block_size(bytes);
   buffer* b = nullptr;
   {
     std::lock_guard hold(mutex_);
-    b = detail::take_idle(idle_, size);
-    if (b) idle_bytes_ -= size, used_bytes_ += size;
-  }
-  if (!b) {
-    const card::visit here(of_card_);
-    void* data = nullptr;
-    if (const cudaError_t failed = cudaHostAlloc(&data, size, cudaHostAllocPortable))
-      throw error(errc::resource_exhausted, "no memory of the host for " + std::to_string(bytes) +
-                                                " bytes that a GPU copies: " + cudaGetErrorString(failed));
-    b = new buffer(data, size);
-    std::lock_guard hold(mutex_);
+    if (used_bytes_ > most || size > most - used_bytes_) return nullptr;
     used_bytes_ += size;
+    b = detail::take_idle(idle_, size);
+    if (b) idle_bytes_ -= size;
+  }
+  try {
+    if (!b) b = fresh(size);
+  } catch (...) {
+    std::lock_guard hold(mutex_);
+    used_bytes_ -= size;
+    throw;
   }
   b->hand_out(shared_from_this());
   return b;
+}
+
+PINION_DECL buffer* pinned_memory::fresh(std::size_t size) const {
+  auto b = std::make_unique<buffer>(nullptr, size);
+  const card::visit here(of_card_);
+  void* data = nullptr;
+  if (const cudaError_t failed = cudaHostAlloc(&data, size, cudaHostAllocPortable))
+    throw error(errc::resource_exhausted, "no memory of the host for " + std::to_string(size) +
+                                              " bytes that a GPU copies: " + cudaGetErrorString(failed));
+  b->stand_for(data, size);
+  return b.release();
 }
 
 PINION_DECL void pinned_memory::serve_tensors(const card& by) {
@@ -185,13 +200,9 @@ PINION_DECL void pinned_memory::serve_tensors(const card& by) {
 }
 
 PINION_DECL buffer* pinned_memory::allocate_for_tensor(std::size_t bytes) noexcept {
-  if (is_behind_fork()) return nullptr;
-  {
-    std::lock_guard hold(mutex_);
-    if (bytes > most_of_tensors || used_bytes_ > most_of_tensors - bytes) return nullptr;
-  }
+  if (bytes > most_of_tensors || is_behind_fork()) return nullptr;
   try {
-    return allocate(bytes, {});
+    return take(bytes, most_of_tensors);
   } catch (const std::exception&) {  // the tensor is made elsewhere
     return cudaGetLastError(), nullptr;
   }
