@@ -132,6 +132,44 @@ TEST_CASE("C12: a task of the spec is found at its address there while somebody 
   w.world.run_for(1s);
 }
 
+TEST_CASE("C12: a task of the spec that comes back is found there, however often somebody says that it is elsewhere") {
+  echo_world w;
+  distributed::peers all(*w.worker, {{"ps", {ps_at}}},
+                         {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
+  const auto every = GENERATE(as<rpc::duration>{}, 5ms, 100ms, 500ms);
+  w.ps = nullptr;
+  outcome<> met = error(errc::unavailable, "not yet");
+  all.way_to(ps_name)->connect(std::nullopt, [&](const outcome<>& how) { met = how; });
+  const auto began = w.world.now();
+  for (std::uint64_t n = 1; !met && w.world.now() - began < 40s; ++n) {
+    if (!w.ps && w.world.now() - began > 20s) w.start_ps();
+    all.learn(ps_name, {n % 2 == 0 ? "liar:1" : "liar:2", 20 + n}, n + 1);
+    all.unlearn(ps_name, n);
+    w.world.run_for(every);
+  }
+  CHECK(met);
+  CHECK(w.world.now() - began < 25s);
+  all.close(error(errc::cancelled, "the test is over"));
+  w.world.run_for(1s);
+}
+
+TEST_CASE(
+    "C12: what answers at a task's former place, once the task has said that it is elsewhere, ends no wait for it") {
+  echo_world w;
+  const std::string one = "/job:ps/replica:0/task:1";
+  distributed::peers all(*w.worker, {{"ps", {{0, "zero:1"}, {1, ps_at}}}},  // where task 0 answers
+                         {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
+  bool has_ended = false;
+  const auto way = all.way_to(one);
+  way->connect(std::nullopt, [&](const outcome<>&) { has_ended = true; });
+  w.world.run_for(20us);
+  CHECK(all.learn(one, {"far:1", 5}, 1) == "");
+  w.world.run_for(4ms);  // the next attempt comes later
+  CHECK_FALSE(has_ended);
+  all.close(error(errc::cancelled, "the test is over"));
+  w.world.run_for(1s);
+}
+
 // The peers of a worker, and what others tell it.
 struct told : echo_world {
   explicit told(cluster_spec spec = {{"ps", {ps_at}}, {"worker", {"worker:1"}}})
@@ -205,6 +243,18 @@ TEST_CASE("C12: words of tasks that are known take no room from those of others"
     w.hear("/job:ps/replica:0/task:" + std::to_string(i), {"far:5", 1}, "teller");
   CHECK(w.all.sought() == gone.size());
   CHECK(w.hear("/job:ps/replica:0/task:2000", {"far:5", 1}, "teller") != nullptr);
+}
+
+TEST_CASE("C12: tasks that join, are told of and leave are sought among those that are not known, when told of again") {
+  told w;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string task = "/job:worker/replica:0/task:" + std::to_string(10 + i);
+    w.all.learn(task, {"far:1", 5}, static_cast<std::uint64_t>(i));
+    w.hear(task, {"far:2", 9});
+    w.all.forget(task);
+    w.hear(task, {"far:2", 9});
+  }
+  CHECK(w.all.sought() <= 250);
 }
 
 TEST_CASE("C12: a word that comes again does not turn the way back") {

@@ -60,7 +60,7 @@ class channel : public std::enable_shared_from_this<channel> {
     bool is_told = false;
   };
   // Notes that the peer is reached elsewhere from now on; while the channel is up, once it is down. Where it is not
-  // found there it is looked for at the other place, in turns.
+  // found there it is looked for at the other place, in turns, which no number of such notes takes from it.
   void moved_to(const place& first, const place& otherwise);
   std::string peer() const;
   // A text for messages, such as "/job:ps/replica:0/task:0 at 127.0.0.1:2221".
@@ -107,6 +107,7 @@ class channel : public std::enable_shared_from_this<channel> {
   };
 
   std::shared_ptr<connection> connection_of(rpc::lane by) const;
+  std::string title_at(const std::string& where) const;
 
   // ---- coming up; in the network's thread
 
@@ -174,6 +175,7 @@ class channel : public std::enable_shared_from_this<channel> {
   std::unique_ptr<rpc::timer> pause_, limit_;
   bool connecting_ = false, expiring_ = false, closed_ = false;
   bool told_no_sharing_ = false;
+  std::string tried_;  // where the last attempt was made, or is
   std::uint64_t epoch_ = 0;
 
   mutable std::mutex mutex_;

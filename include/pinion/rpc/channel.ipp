@@ -20,7 +20,11 @@ PINION_DECL std::string channel::peer() const {
 }
 
 PINION_DECL std::string channel::title() const {
-  return peer() + " at " + address();
+  return title_at(address());
+}
+
+PINION_DECL std::string channel::title_at(const std::string& where) const {
+  return peer() + " at " + where;
 }
 
 PINION_DECL std::string channel::address() const {
@@ -35,10 +39,12 @@ PINION_DECL channel::place channel::aim() const {
 
 PINION_DECL void channel::moved_to(const place& first, const place& otherwise) {
   std::lock_guard hold(mutex_);
+  // Of two places the other one keeps its turn, however often the first one changes.
+  const bool has_turns = !other_.address.empty() || first.is_told;
   other_ = otherwise.address == first.address ? place() : otherwise;
   next_ = data_ && first.address != aim_.address ? first : place();
   if (data_) return;
-  const bool is_its_turn = first.is_told && !other_.address.empty() && aim_.address == other_.address;
+  const bool is_its_turn = has_turns && !other_.address.empty() && aim_.address == other_.address;
   aim_ = first;
   if (is_its_turn) std::swap(aim_, other_);
 }
@@ -160,6 +166,7 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
   int final_ones = 0;
   while (!waiting_.empty() && !closed_ && !up()) {
     const place where = aim();
+    tried_ = where.address;
     outcome<> connected;
     try {
       co_await connect_lanes(where.address);
@@ -168,9 +175,9 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
     }
     if (connected) break;
     note_failure(*connected.failure());
+    const bool has_moved = address() != where.address;  // what answers at its former place says nothing about it
     const bool elsewhere = turn_to_other();
-    const bool has_others = elsewhere || address() != where.address;
-    const bool counts = is_final(*connected.failure()) && !(where.is_told && has_others);
+    const bool counts = is_final(*connected.failure()) && !has_moved && !(where.is_told && elsewhere);
     if (counts && (!elsewhere || ++final_ones > 1)) fail_waiting(*connected.failure());
     fail_late();
     if (waiting_.empty() || closed_) break;
@@ -241,7 +248,7 @@ PINION_DECL awaitable<void> channel::connect_lanes(const std::string& where) {
   auto data = co_await connect_on_host(where, mine, control);
   if (!data.connection) data = co_await connect_lane(where, mine);
   if (control.peer.incarnation != data.peer.incarnation)
-    throw error(errc::unavailable, title() + " was restarted between two connections");
+    throw error(errc::unavailable, title_at(where) + " was restarted between two connections");
   came_up(std::move(data), std::move(control));
 }
 #pragma GCC diagnostic pop
@@ -288,7 +295,7 @@ PINION_DECL awaitable<channel::attempt> channel::connect_over(std::unique_ptr<by
     } catch (...) {
       met = current_error();
     }
-    if (limited.burnt()) met = error(errc::deadline_exceeded, title() + " has not finished the handshake");
+    if (limited.burnt()) met = error(errc::deadline_exceeded, title_at(where) + " has not finished the handshake");
   }
   met.value();
   result.connection = std::make_shared<connection>(net_, std::move(stream), options_.traffic, options_.allowed);
@@ -373,8 +380,8 @@ PINION_DECL void channel::fail_late() {
     }
   for (auto& w : late)
     static_cast<void>(outcome_of([&] {
-      w.done(error(errc::deadline_exceeded,
-                   "waited " + seconds(now - w.since) + " for " + title() + ": " + last_failure()));
+      w.done(error(errc::deadline_exceeded, "waited " + seconds(now - w.since) + " for " +
+                                                title_at(tried_.empty() ? address() : tried_) + ": " + last_failure()));
     }));
 }
 

@@ -268,6 +268,7 @@ PINION_DECL void peers::forget(const std::string& task) {
   claims_.erase(task);
   if (joined_.erase(task) == 0) return;
   places_.erase(task);
+  sought_.erase(task);  // it is looked for as one that is not known, if somebody tells of it again
   std::erase(names_, task);
   if (ways_.find(task) != ways_.end()) forgotten_.push_back(task);
   close_forgotten();
