@@ -22,7 +22,8 @@ PINION_DECL std::uint64_t open_descriptors() {
   std::uint64_t count = 0;
   for (std::filesystem::directory_iterator at("/proc/self/fd", failed), end; !failed && at != end; at.increment(failed))
     ++count;
-  return count > 0 ? count - 1 : 0;  // one is of the list itself
+  if (failed == std::errc::too_many_files_open) return most_descriptors();  // none is left for the list
+  return count > 0 ? count - 1 : 0;                                         // one is of the list itself
 }
 
 }}  // namespace pinion::v0
