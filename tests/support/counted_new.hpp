@@ -1,5 +1,5 @@
-// Counts what operator new gives out in this program. It replaces the global functions, so that one file of a test
-// program includes it.
+// Counts what operator new gives out in this program, and lets one call of it fail. It replaces the global functions,
+// so that one file of a test program includes it.
 #pragma once
 
 #include <atomic>
@@ -12,6 +12,19 @@
 namespace counted_new {
 
 inline std::atomic<std::size_t> calls{0}, bytes{0}, most_bytes{0};
+
+// The calls of this thread before the one that fails; -1: none does.
+inline thread_local long before_failure = -1;
+// Calls a function during which the n-th call of operator new in this thread fails, counted from 0. Returns whether
+// there were so many.
+template <class F>
+bool with_failure(long n, F&& f) {
+  before_failure = n;
+  f();
+  const bool failed = before_failure < 0;
+  before_failure = -1;
+  return failed;
+}
 
 inline void* counted(void* p) noexcept {
   if (!p) return p;
@@ -36,6 +49,7 @@ inline void* or_throw(void* p) {
 }  // namespace counted_new
 
 void* operator new(std::size_t n) {
+  if (counted_new::before_failure >= 0 && counted_new::before_failure-- == 0) throw std::bad_alloc();
   return counted_new::or_throw(counted_new::counted(std::malloc(n ? n : 1)));
 }
 void* operator new(std::size_t n, const std::nothrow_t&) noexcept {

@@ -12,7 +12,8 @@
 namespace pinion { inline namespace v0 {
 
 // The cancellation of one step. Thread-safe. It owns the callbacks until they run or are unsubscribed. They run once,
-// in the thread that cancels, without a lock held; a callback that was unsubscribed in time never runs.
+// in the thread that cancels, without a lock held; one that throws runs again, a few times (see insist). A callback
+// that was unsubscribed in time never runs.
 class cancellation {
  public:
   // True once cancel() was called.

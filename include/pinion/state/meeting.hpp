@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -90,15 +91,22 @@ class meeting : public resource, public loss_listener, public std::enable_shared
   meeting(const std::string& kind, std::string name, std::int64_t total)
       : name_(std::move(name)), title_(kind + " '" + name_ + "'"), members_(total) {}
 
-  // Runs body(later) with the lock held, and makes the calls that it collected when the lock is released.
+  // Runs body(later) with the lock held, and makes the calls that it collected when the lock is released, also where it
+  // throws.
   template <class Body>
   void change(Body&& body) {
     calls later;
+    std::exception_ptr broken;
     {
       std::lock_guard hold(mutex_);
-      body(later);
+      try {
+        body(later);
+      } catch (...) {
+        broken = std::current_exception();
+      }
     }
     for (const auto& call : later) call();
+    if (broken) std::rethrow_exception(broken);
   }
 
   // ---- with the lock held

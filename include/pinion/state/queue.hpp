@@ -6,8 +6,11 @@
 //   3. `done` of an attempt is called once, without the lock; until then its cancellation is subscribed to.
 //   4. A cancellation may come from a thread that must not compute, such as the network's. Attempts that it lets go on
 //      do so in the pool.
+//   5. No element is lost where memory runs out: whatever ended before that is told, and the rest goes on with the next
+//      change.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <list>
 #include <memory>
@@ -17,6 +20,7 @@
 #include <vector>
 
 #include <pinion/base/cancellation.hpp>
+#include <pinion/base/insist.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/opkit/kernel.hpp>
@@ -77,7 +81,7 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     a->wanted = n;
     a->up_to = up_to;
     a->done = [from = shared_from_this(), done = std::move(done)](attempt& self) {
-      if (self.how && self.stop && !from->keep_for(*self.stop, self.elements)) self.how = from->cancelled(self);
+      if (self.how && self.stop) from->keep_for_step(self);
       done(std::move(self.how).then([&] { return std::move(self.elements); }));
     };
     enter(takes_, a);
@@ -85,7 +89,7 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
   // Closes the queue after the puts that wait; with `cancel_pending` at once, and those puts fail.
   void close(bool cancel_pending, cancellation* stop, put_done done) {
     if (cancel_pending) {
-      close_now();
+      change([&](attempts& ended) { cancel_puts(ended); }, tell);
       return done({});
     }
     auto a = std::make_shared<attempt>(attempt::what::close, stop);
@@ -121,56 +125,88 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     bool up_to = false;
   };
 
-  void enter(attempts& list, const std::shared_ptr<attempt>& a) {
+  // Changes the queue with the lock held, and then tells the attempts that have ended, also where the change breaks
+  // off.
+  template <class Change, class Tell>
+  void change(const Change& what, const Tell& tell_them) {
     attempts ended;
+    std::exception_ptr broken;
     {
       std::lock_guard hold(mutex_);
-      a->place = list.insert(list.end(), a);
-      go_on(ended);
-      if (!a->ended && a->stop) {
-        a->subscription = a->stop->subscribe([self = shared_from_this(), a] { self->give_up(a); });
-        if (a->subscription == 0) abandon(a, ended);
+      try {
+        what(ended);
+      } catch (...) {
+        broken = std::current_exception();
       }
     }
-    tell(ended);
+    tell_them(ended);
+    if (broken) std::rethrow_exception(broken);
+  }
+  void enter(attempts& list, const std::shared_ptr<attempt>& a) {
+    change(
+        [&](attempts& ended) {
+          a->place = list.insert(list.end(), a);
+          try {
+            go_on(ended);
+            if (!a->ended && a->stop) listen(a, ended);
+          } catch (...) {
+            if (a->ended) return;  // others go on with the next change
+            withdraw(a, list);
+            throw;
+          }
+        },
+        tell);
   }
   // Ends an attempt whose step is cancelled.
   void give_up(const std::shared_ptr<attempt>& a) {
-    attempts ended;
-    {
-      std::lock_guard hold(mutex_);
-      if (!a->ended) abandon(a, ended);
-    }
-    for (const auto& one : ended) {
-      if (one == a || !pool_)
-        one->done(*one);
-      else
-        pool_->schedule([one] { one->done(*one); });
-    }
+    change([&](attempts& ended) { a->ended ? go_on(ended) : abandon(a, ended); },
+           [&](const attempts& ended) { tell_in_pool(ended, a.get()); });
+  }
+  // Tells all of them, and then throws what the first of them threw.
+  template <class Tell>
+  static void tell_each(const attempts& ended, const Tell& tell_one) {
+    std::exception_ptr broken;
+    for (const auto& one : ended) try {
+        tell_one(one);
+      } catch (...) {
+        if (!broken) broken = std::current_exception();
+      }
+    if (broken) std::rethrow_exception(broken);
   }
   static void tell(const attempts& ended) {
-    for (const auto& a : ended) a->done(*a);
+    tell_each(ended, [](const auto& one) { one->done(*one); });
+  }
+  // All but one, which the calling thread tells; so it does where the pool has no memory.
+  void tell_in_pool(const attempts& ended, const attempt* here = nullptr) {
+    tell_each(ended, [&](const auto& one) {
+      const auto later = [&] { pool_->schedule([one] { one->done(*one); }); };
+      if (one.get() == here || !pool_ || !outcome_of(later)) one->done(*one);
+    });
   }
 
-  // Keeps what a step has taken until the step ends, and takes it back where that is given up. Returns false where the
-  // step is cancelled already: then it goes back at once, since nobody has seen it.
-  bool keep_for(cancellation& step, std::vector<queue_element> elements) {
-    auto kept = std::make_shared<std::vector<queue_element>>(std::move(elements));
-    const bool is_kept = step.subscribe([self = shared_from_this(), kept, &step] {
-      if (step.given_up()) self->take_back(std::move(*kept));
-    }) != 0;
-    if (!is_kept) take_back(std::move(*kept));
-    return is_kept;
+  // Keeps what an attempt has taken until its step ends, and takes it back where that is given up. Where the step is
+  // cancelled already, or there is no memory, it goes back at once, and the attempt fails: nobody has seen it.
+  void keep_for_step(attempt& a) {
+    const auto kept = outcome_of([&] { return keep_for(*a.stop, a.elements); });
+    if (kept && kept.value()) return;
+    insist([&] { take_back(a.elements); });
+    a.how = kept ? failure([&] { return cancelled(a); }) : outcome<>(kept.failure());
   }
-  void take_back(std::vector<queue_element> elements) {
-    attempts ended;
-    {
-      std::lock_guard hold(mutex_);
-      store_->give_back(std::move(elements));
-      go_on(ended);
-    }
-    if (!pool_) return tell(ended);
-    for (const auto& one : ended) pool_->schedule([one] { one->done(*one); });
+  // Returns false where the step is cancelled already.
+  bool keep_for(cancellation& step, const std::vector<queue_element>& elements) {
+    return step.subscribe(
+               [self = shared_from_this(), kept = std::make_shared<std::vector<queue_element>>(elements), &step] {
+                 if (step.given_up()) self->take_back(*kept);
+               }) != 0;
+  }
+  // Leaves in the list what is not back where there is no memory, and throws.
+  void take_back(std::vector<queue_element>& elements) {
+    change(
+        [&](attempts& ended) {
+          store_->give_back(elements);
+          go_on(ended);
+        },
+        [&](const attempts& ended) { tell_in_pool(ended); });
   }
 
   // ---- with the lock held
@@ -180,6 +216,21 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     a->ended = true;
     if (a->subscription != 0) a->stop->unsubscribe(a->subscription);
     ended.splice(ended.end(), a->is == attempt::what::take ? takes_ : puts_, a->place);
+  }
+  // An outcome with the error that a function makes, or with that of its failure to make one.
+  template <class Make>
+  static outcome<> failure(const Make& make) {
+    return outcome_of([&] { throw make(); });
+  }
+  void listen(const std::shared_ptr<attempt>& a, attempts& ended) {
+    a->subscription = a->stop->subscribe([self = shared_from_this(), a] { self->give_up(a); });
+    if (a->subscription == 0) abandon(a, ended);
+  }
+  // Takes out an attempt that cannot be waited for.
+  void withdraw(const std::shared_ptr<attempt>& a, attempts& list) {
+    if (a->is == attempt::what::take) insist([&] { store_->give_back(a->elements); });
+    a->ended = true;
+    list.erase(a->place);
   }
   void fail(const std::shared_ptr<attempt>& a, errc code, const std::string& sentence, attempts& ended) {
     a->how = error(code, sentence);
@@ -193,26 +244,21 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
 
   // Ends an attempt: elements that it has put stay, elements that it has taken go back.
   void abandon(const std::shared_ptr<attempt>& a, attempts& ended) {
-    if (a->is == attempt::what::take) store_->give_back(std::exchange(a->elements, {}));
-    a->how = cancelled(*a);
+    if (a->is == attempt::what::take) store_->give_back(a->elements);
+    a->how = failure([&] { return cancelled(*a); });
     end(a, ended);
     go_on(ended);
   }
-  void close_now() {
-    attempts ended;
-    {
-      std::lock_guard hold(mutex_);
-      closed_ = true;
-      while (!puts_.empty()) {
-        const auto a = puts_.front();
-        if (a->is == attempt::what::close)
-          end(a, ended);
-        else
-          fail(a, errc::cancelled, "Enqueue operation was cancelled: " + named() + " was closed", ended);
-      }
-      go_on(ended);
+  void cancel_puts(attempts& ended) {
+    closed_ = true;
+    while (!puts_.empty()) {
+      const auto a = puts_.front();
+      if (a->is == attempt::what::close)
+        end(a, ended);
+      else
+        fail(a, errc::cancelled, "Enqueue operation was cancelled: " + named() + " was closed", ended);
     }
-    tell(ended);
+    go_on(ended);
   }
 
   void go_on(attempts& ended) {
@@ -248,8 +294,10 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     bool changed = false;
     for (; !takes_.empty(); changed = true) {
       const auto a = takes_.front();
-      for (; a->elements.size() < a->wanted && store_->ready(closed_); changed = true)
-        a->elements.push_back(store_->take());
+      for (; a->elements.size() < a->wanted && store_->ready(closed_); changed = true) {
+        a->elements.emplace_back();  // before anything is taken that there might be no room for
+        a->elements.back() = store_->take();
+      }
       if (a->elements.size() < a->wanted) {
         if (!closed_) return changed;
         if (!a->up_to || a->elements.empty()) {
@@ -262,7 +310,7 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     return changed;
   }
   void refuse(const std::shared_ptr<attempt>& a, attempts& ended) {
-    store_->give_back(std::exchange(a->elements, {}));
+    store_->give_back(a->elements);
     const std::string requested = std::to_string(a->wanted), left = std::to_string(store_->size());
     fail(a, errc::out_of_range,
          named() + " is closed and has insufficient elements (requested " + requested + ", current size " + left + ")",

@@ -23,13 +23,15 @@ class queue_store {
  public:
   virtual ~queue_store() = default;
   virtual std::size_t size() const = 0;
-  virtual void put(queue_element e) = 0;
+  // Throws where there is no memory; then the element stays where it was.
+  virtual void put(queue_element&& e) = 0;
   // Tells whether an element may be taken now.
   virtual bool ready(bool closed) const = 0;
   // Takes the next element. Requires: ready.
   virtual queue_element take() = 0;
-  // Puts back elements that an attempt took, one after the other, before it gave up.
-  virtual void give_back(std::vector<queue_element> taken) = 0;
+  // Puts back elements that an attempt took, one after the other, before it gave up. Throws where there is no memory;
+  // then those stay in the list that are not back.
+  virtual void give_back(std::vector<queue_element>& taken) = 0;
 };
 
 namespace detail {
@@ -37,14 +39,14 @@ namespace detail {
 class fifo_store final : public queue_store {
  public:
   std::size_t size() const override { return elements_.size(); }
-  void put(queue_element e) override { elements_.push_back(std::move(e)); }
+  void put(queue_element&& e) override { elements_.push_back(std::move(e)); }
   bool ready(bool) const override { return !elements_.empty(); }
   queue_element take() override {
     queue_element e = std::move(elements_.front());
     elements_.pop_front();
     return e;
   }
-  void give_back(std::vector<queue_element> taken) override {
+  void give_back(std::vector<queue_element>& taken) override {
     for (; !taken.empty(); taken.pop_back()) elements_.push_front(std::move(taken.back()));
   }
 
@@ -58,7 +60,7 @@ class shuffle_store final : public queue_store {
       : least_(static_cast<std::size_t>(least)),
         random_(seed != 0 ? static_cast<std::uint64_t>(seed) : std::uint64_t{std::random_device{}()}) {}
   std::size_t size() const override { return elements_.size(); }
-  void put(queue_element e) override { elements_.push_back(std::move(e)); }
+  void put(queue_element&& e) override { elements_.push_back(std::move(e)); }
   bool ready(bool closed) const override { return elements_.size() > (closed ? 0 : least_); }
   queue_element take() override {
     std::swap(elements_[below(elements_.size())], elements_.back());
@@ -66,8 +68,10 @@ class shuffle_store final : public queue_store {
     elements_.pop_back();
     return e;
   }
-  void give_back(std::vector<queue_element> taken) override {
+  void give_back(std::vector<queue_element>& taken) override {
+    elements_.reserve(elements_.size() + taken.size());
     for (auto& e : taken) elements_.push_back(std::move(e));
+    taken.clear();
   }
 
  private:
@@ -86,7 +90,7 @@ class shuffle_store final : public queue_store {
 class priority_store final : public queue_store {
  public:
   std::size_t size() const override { return elements_.size(); }
-  void put(queue_element e) override {
+  void put(queue_element&& e) override {
     const std::int64_t priority = *e[0].data<std::int64_t>();
     elements_.emplace(std::pair{priority, last_++}, std::move(e));
   }
@@ -97,7 +101,7 @@ class priority_store final : public queue_store {
     return e;
   }
   // Puts elements back before those of equal priority, where they were.
-  void give_back(std::vector<queue_element> taken) override {
+  void give_back(std::vector<queue_element>& taken) override {
     for (; !taken.empty(); taken.pop_back()) {
       const std::int64_t priority = *taken.back()[0].data<std::int64_t>();
       elements_.emplace(std::pair{priority, first_--}, std::move(taken.back()));

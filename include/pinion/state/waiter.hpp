@@ -35,26 +35,27 @@ class waiters {
     w->stop = stop;
     w->place = list_.insert(list_.end(), w);
     if (!stop) return;
-    w->subscription = stop->subscribe([this, owner, &lock, w, at] {
-      calls ended;
-      {
-        std::lock_guard hold(lock);
-        if (w->ended) return;
-        give_up(w, at, ended);
-      }
-      for (auto& call : ended) call();
-    });
+    try {
+      w->subscription = stop->subscribe([this, owner, &lock, w, at] {
+        calls ended;
+        {
+          std::lock_guard hold(lock);
+          if (w->ended) return;
+          give_up(w, at, ended);
+        }
+        for (auto& call : ended) call();
+      });
+    } catch (...) {
+      list_.erase(w->place);
+      throw;
+    }
     if (w->subscription == 0) give_up(w, at, later);
   }
   // Ends all calls with a result. Requires: the lock is held.
   void release_all(calls& later, const Result& result) { end_all(later, result); }
   void fail_all(calls& later, const error& why) { end_all(later, why); }
   // Ends the call that has waited longest with a result. Requires: there is one, and the lock is held.
-  void release_first(calls& later, Result result) {
-    const auto w = list_.front();
-    list_.pop_front();
-    end(w, std::move(result), later);
-  }
+  void release_first(calls& later, Result result) { end(list_.front(), std::move(result), later); }
 
  private:
   struct waiter;
@@ -67,20 +68,17 @@ class waiters {
     bool ended = false;
   };
 
-  static void end(const std::shared_ptr<waiter>& w, outcome<Result> how, calls& later) {
-    w->ended = true;
-    if (w->subscription != 0) w->stop->unsubscribe(w->subscription);
+  // Changes nothing where there is no memory, and throws.
+  void end(std::shared_ptr<waiter> w, outcome<Result> how, calls& later) {
     later.push_back([w, how = std::move(how)]() mutable { w->tell(std::move(how)); });
+    w->ended = true;
+    list_.erase(w->place);
+    if (w->subscription != 0) w->stop->unsubscribe(w->subscription);
   }
   void end_all(calls& later, const outcome<Result>& how) {
-    while (!list_.empty()) {
-      const auto w = list_.front();
-      list_.pop_front();
-      end(w, how, later);
-    }
+    while (!list_.empty()) end(list_.front(), how, later);
   }
   void give_up(const std::shared_ptr<waiter>& w, const std::string& at, calls& later) {
-    list_.erase(w->place);
     end(w, error(errc::cancelled, "a wait at " + at + " was cancelled"), later);
   }
 
