@@ -112,8 +112,8 @@ TEST_CASE("a file of another task, of a device that is not there, or that is dam
     server first = ps.start({sim::gpu()});
     session{toward(first.target())}.run(v.initializer());
   }
-  CHECK_THAT(ps.refusal(), Catch::Contains("has variable 'v' of /job:ps/replica:0/task:0/device:GPU:0, which the task "
-                                           "has not"));
+  CHECK_THAT(ps.refusal(), Catch::Contains("has variable 'v', which /job:ps/replica:0/task:0 does not take: it is of "
+                                           "/job:ps/replica:0/task:0/device:GPU:0, which the task has not"));
   files::write_safetensors(ps.file, {{"v", tensor<float>({2}).untyped()}}, {.metadata = {{"pinion.task", "/job:x"}}});
   CHECK_THAT(ps.refusal(), Catch::Contains("has the variables of /job:x, not of " + name_of("ps", 0)));
   std::ofstream(ps.file) << "no safetensors file";
@@ -285,6 +285,19 @@ TEST_CASE("variables of text are kept, whatever their letters are, beside others
   CHECK(found[":texts"] == texts.untyped());
   CHECK(found["box:none"] == tensor<std::string>({0, 3}).untyped());
   CHECK(found[":number"] == tensor<float>(7.f).untyped());
+}
+
+TEST_CASE("a file that cannot be put away, since a folder has its other name, is refused before the task serves") {
+  const temporary_folder folder;
+  const std::string file = folder.path("ps.safetensors");
+  runtime::task task({});
+  {
+    const auto v = made(task, "v");
+    CHECK(distributed::kept_variables(task, name_of("ps", 0), file).write(std::chrono::steady_clock::now()));
+  }
+  std::filesystem::create_directory(file + ".taken");
+  CHECK(refusal([&] { distributed::kept_variables(task, name_of("ps", 0), file); }, errc::failed_precondition,
+                " is to put " + file + " away as " + file + ".taken, and that is a folder (server_config.keep)") == "");
 }
 
 TEST_CASE("a variable of which an update does not end is named in the log, and the file has the others") {

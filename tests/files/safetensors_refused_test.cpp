@@ -123,6 +123,18 @@ TEST_CASE("a header longer than any reader takes is refused before it is read") 
              Catch::Contains("announces a header of 100000001 bytes"));
 }
 
+TEST_CASE("a header that would be longer than any reader takes is not written") {
+  const folder dir;
+  files::safetensors_options o;
+  o.metadata["note"] = std::string(100'000'000, 'x');
+  CHECK_THAT(outcome_in(dir,
+                        [&] {
+                          files::safetensors_writer(dir / "f", {{"a", pn::dtype::float32, {2}}}, o);
+                        }),
+             Catch::StartsWith("invalid_argument: the names and notes of f take 1000") &&
+                 Catch::Contains("100,000,000 are read by others"));
+}
+
 TEST_CASE("a header that is not the JSON of the format is data loss, with the reason") {
   using Catch::StartsWith;
   const std::string no_object = "data_loss: f is no safetensors file: its header is no JSON object";

@@ -5,7 +5,9 @@
 //   out.commit();
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -54,11 +56,19 @@ class safetensors_writer {
   // Writes a tensor that is kept in pieces: each piece is some rows of it, and they follow one another along the first
   // axis. The parts of a partitioned variable become one tensor by it, without being put together in memory.
   void write_pieces(const std::string& name, std::span<const any_tensor> pieces);
+  // Writes a tensor of bytes that a function yields piece by piece, so that none need be kept for another. A piece is
+  // read before its call returns.
+  using take_bytes = std::function<void(const void* bytes, std::size_t size)>;
+  void write_bytes(const std::string& name, const std::function<void(const take_bytes&)>& yield);
   // Makes the file appear. Requires: nothing is written afterwards.
   void commit();
 
  private:
   void write(const std::string& name, std::span<const any_tensor> pieces, const shape& extent);
+  // The place of an announced tensor in the header. Throws where it was not announced, or not as that.
+  std::size_t expect(const std::string& name, dtype type, const shape& extent) const;
+  // Writes the elements of the tensor there.
+  void write_at(std::size_t place, const std::function<void(const take_bytes&)>& yield);
   std::string said(const std::string& name) const;
 
   void take(safetensors_options options);

@@ -50,25 +50,47 @@ PINION_DECL void safetensors_writer::commit() {
 
 PINION_DECL void safetensors_writer::write(const std::string& name, std::span<const any_tensor> pieces,
                                            const shape& extent) {
-  const auto found = index_.find(name);
-  if (found == index_.end()) throw error(errc::invalid_argument, said(name) + " was not announced");
-  stored_tensor& t = header_.tensors[found->second];
   for (const any_tensor& piece : pieces)
     if (piece.empty() || !piece.on_host()) throw error(errc::invalid_argument, said(name) + " is not on the host");
-  if (pieces.empty() || pieces[0].dtype() != t.type || !(extent == t.extent))
-    throw error(errc::invalid_argument,
-                said(name) + " was announced as " + std::string(to_string(t.type)) + to_string(t.extent) +
-                    " and came as " + std::string(to_string(pieces.empty() ? dtype::invalid : pieces[0].dtype())) +
-                    to_string(extent));
-  std::uint64_t at = data_ + t.begin;
+  const std::size_t at = expect(name, pieces.empty() ? dtype::invalid : pieces[0].dtype(), extent);
+  write_at(at, [&](const take_bytes& take) {
+    for (const any_tensor& piece : pieces) take(piece.raw(), piece.bytes());
+  });
+}
+
+PINION_DECL void safetensors_writer::write_bytes(const std::string& name,
+                                                 const std::function<void(const take_bytes&)>& yield) {
+  const auto found = index_.find(name);
+  const shape announced = found == index_.end() ? shape() : header_.tensors[found->second].extent;
+  write_at(expect(name, dtype::uint8, announced), yield);
+}
+
+PINION_DECL void safetensors_writer::write_at(std::size_t place, const std::function<void(const take_bytes&)>& yield) {
+  stored_tensor& t = header_.tensors[place];
+  std::uint64_t at = t.begin;
   std::uint32_t checksum = 0;
-  for (const any_tensor& piece : pieces) {
-    file_.write_at(at, piece.raw(), piece.bytes());
-    if (t.checksum) checksum = crc32c(piece.raw(), piece.bytes(), checksum);
-    at += piece.bytes();
-  }
+  const auto expect_end = [&](bool good) {
+    if (!good) throw error(errc::invalid_argument, said(t.name) + " has other bytes than were announced");
+  };
+  yield([&](const void* bytes, std::size_t size) {
+    expect_end(size <= t.end - at);
+    file_.write_at(data_ + at, bytes, size);
+    if (t.checksum) checksum = crc32c(bytes, size, checksum);
+    at += size;
+  });
+  expect_end(at == t.end);
   if (t.checksum) t.checksum = checksum;
-  written_[found->second] = true;
+  written_[place] = true;
+}
+
+PINION_DECL std::size_t safetensors_writer::expect(const std::string& name, dtype type, const shape& extent) const {
+  const auto found = index_.find(name);
+  if (found == index_.end()) throw error(errc::invalid_argument, said(name) + " was not announced");
+  const stored_tensor& t = header_.tensors[found->second];
+  if (type == t.type && extent == t.extent) return found->second;
+  throw error(errc::invalid_argument, said(name) + " was announced as " + std::string(to_string(t.type)) +
+                                          to_string(t.extent) + " and came as " + std::string(to_string(type)) +
+                                          to_string(extent));
 }
 
 PINION_DECL std::string safetensors_writer::said(const std::string& name) const {

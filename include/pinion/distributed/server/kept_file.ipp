@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -80,48 +81,56 @@ template <std::unsigned_integral Number>
 void append_number(std::string& to, Number n) {
   to.append(reinterpret_cast<const char*>(&n), sizeof n);
 }
-// Each text stands behind its length.
-inline void append_texts(std::string& to, const any_tensor& texts) {
-  for (std::int64_t i = 0; i < texts.count(); ++i) {
-    const std::string& text = texts.data<std::string>()[i];
-    append_number(to, std::uint64_t{text.size()});
-    to += text;
-  }
-}
 
-// The variables that share one tensor of bytes, as pieces of it.
+// The variables that share one tensor of bytes. Each is a head, and its elements behind that; a text stands behind its
+// length.
 class bytes_of_variables {
  public:
+  // Requires: the variable outlives this.
   void add(const kept_variable& v) {
-    rpc::writer head;
-    head(v.container, v.name, v.device, v.declared, v.value.dtype(), v.value.shape());
-    std::string before;
-    append_number(before, static_cast<std::uint32_t>(head.control.size()));
-    before += head.control;
-    if (v.value.dtype() == dtype::string) append_texts(before, v.value);
-    add(before);
-    if (const std::size_t bytes = v.value.bytes(); bytes > 0 && v.value.dtype() != dtype::string)
-      add(any_tensor(dtype::uint8, {static_cast<std::int64_t>(bytes)}, v.value.storage()));
+    all_.push_back(&v);
+    size_ += static_cast<std::int64_t>(head_of(v).size());
+    if (v.value.dtype() != dtype::string) {
+      size_ += static_cast<std::int64_t>(v.value.bytes());
+      return;
+    }
+    for (const std::string& text : texts_of(v)) size_ += static_cast<std::int64_t>(sizeof(std::uint64_t) + text.size());
   }
   std::int64_t size() const { return size_; }
-  const std::vector<any_tensor>& pieces() const { return pieces_; }
+  // Yields the bytes, of which no copy is made but of heads.
+  void yield(const files::safetensors_writer::take_bytes& take) const {
+    for (const kept_variable* v : all_) {
+      const std::string head = head_of(*v);
+      take(head.data(), head.size());
+      if (v->value.dtype() != dtype::string) {
+        take(v->value.raw(), v->value.bytes());
+        continue;
+      }
+      for (const std::string& text : texts_of(*v)) {
+        const std::uint64_t size = text.size();
+        take(&size, sizeof size);
+        take(text.data(), text.size());
+      }
+    }
+  }
 
  private:
-  void add(std::string_view text) {
-    any_tensor copy(dtype::uint8, {static_cast<std::int64_t>(text.size())});
-    std::memcpy(copy.raw(), text.data(), text.size());
-    add(std::move(copy));
+  static std::span<const std::string> texts_of(const kept_variable& v) {
+    return {v.value.data<std::string>(), static_cast<std::size_t>(v.value.count())};
   }
-  void add(any_tensor piece) {
-    size_ += piece.count();
-    pieces_.push_back(std::move(piece));
+  static std::string head_of(const kept_variable& v) {
+    rpc::writer head;
+    head(v.container, v.name, v.device, v.declared, v.value.dtype(), v.value.shape());
+    std::string all;
+    append_number(all, static_cast<std::uint32_t>(head.control.size()));
+    return all += head.control;
   }
 
   std::int64_t size_ = 0;
-  std::vector<any_tensor> pieces_;
+  std::vector<const kept_variable*> all_;
 };
 
-// What is to be written.
+// What is to be written. It refers to the variables.
 class kept_contents {
  public:
   kept_contents(const std::string& task, const std::vector<kept_variable>& all) {
@@ -136,7 +145,8 @@ class kept_contents {
       outlines.push_back({name_of(i), dtype::uint8, {others_[i].size()}});
     files::safetensors_writer out(file, std::move(outlines), options_);
     for (const auto& [name, value] : by_name_) out.write(name, value);
-    for (std::size_t i = 0; i < others_.size(); ++i) out.write_pieces(name_of(i), others_[i].pieces());
+    for (std::size_t i = 0; i < others_.size(); ++i)
+      out.write_bytes(name_of(i), [&](const auto& take) { others_[i].yield(take); });
     out.commit();
   }
 

@@ -21,14 +21,15 @@ struct kept_variable;
 // it, and a task that does not come to serve has taken nothing away. It refers to the task. For one thread.
 //
 // The constructor throws not_found where the folder of the file is not there, failed_precondition for a file of
-// another task, or of a device that the task has not, the errors of files::safetensors_reader, and those of
-// files::output_file where no file can be written there.
+// another task, or of a device that the task has not, or where a folder has the name FILE.taken, the errors of
+// files::safetensors_reader, and those of files::output_file where no file can be written there.
 class kept_variables {
  public:
   // An empty path: nothing is kept.
   kept_variables(runtime::task& of, std::string task, std::filesystem::path file);
 
-  // Puts the file away from which the task has taken its variables.
+  // Puts the file away from which the task has taken its variables. Throws failed_precondition where the system
+  // refuses.
   void settle();
   // Replaces the file by the variables that have values, of all containers. A variable that an update holds, or whose
   // value a device has not copied to the host, is waited for until that time; then the log names it, and the file has
@@ -39,6 +40,8 @@ class kept_variables {
   void expect_written() const;
 
  private:
+  // The file once its variables were taken.
+  std::filesystem::path taken() const;
   void take();
   void take(const kept_variable& v);
   // Throws deadline_exceeded, with the names of those that were late, once the others are written.

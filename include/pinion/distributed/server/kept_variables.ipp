@@ -64,22 +64,33 @@ PINION_DECL kept_variables::kept_variables(runtime::task& of, std::string task, 
     throw error(errc::not_found, task_ + " is to keep its variables in " + file_.string() + ", but " + folder.string() +
                                      " is no folder (server_config.keep)");
   const files::output_file writable(file_, files::readers::owner);  // proves it; nothing is committed
+  std::error_code unknown;
+  if (std::filesystem::is_directory(taken(), unknown))
+    throw error(errc::failed_precondition, task_ + " is to put " + file_.string() + " away as " + taken().string() +
+                                               ", and that is a folder (server_config.keep)");
   has_file_ = files::is_there(file_);
   if (has_file_) take();
 }
 
 PINION_DECL void kept_variables::settle() {
   if (file_.empty()) return;
-  const std::filesystem::path taken = file_.string() + ".taken";
   if (std::exchange(has_file_, false)) {
+    std::error_code failed;
     // A file without variables takes the place of none that has some.
-    variables_ > 0 ? std::filesystem::rename(file_, taken) : files::remove_file(file_);
+    variables_ > 0 ? std::filesystem::rename(file_, taken(), failed) : files::remove_file(file_);
+    if (failed)
+      throw error(errc::failed_precondition, task_ + " cannot put " + file_.string() + " away as " + taken().string() +
+                                                 ": " + failed.message() + " (server_config.keep)");
     write_log(log_level::info, task_, fmt::format("took {} variables from {}", variables_, file_.string()));
-  } else if (files::is_there(taken)) {
+  } else if (files::is_there(taken())) {
     write_log(log_level::warning, task_,
               fmt::format("begins without variables: {} is not there; {} has those with which an earlier life began",
-                          file_.string(), taken.string()));
+                          file_.string(), taken().string()));
   }
+}
+
+PINION_DECL std::filesystem::path kept_variables::taken() const {
+  return file_.string() + ".taken";
 }
 
 PINION_DECL void kept_variables::take() {
@@ -87,15 +98,20 @@ PINION_DECL void kept_variables::take() {
   if (const auto of = in.task(); of != task_)
     throw error(errc::failed_precondition, file_.string() + " has the variables of " + (of.empty() ? "no task" : of) +
                                                ", not of " + task_ + " (server_config.keep)");
-  in.for_each([&](const kept_variable& v) { take(v), ++variables_; });
+  in.for_each([&](const kept_variable& v) {
+    if (const auto taken = outcome_of([&] { take(v); }); !taken)
+      throw error(taken.failure()->code(), file_.string() + " has variable '" + v.name + "', which " + task_ +
+                                               " does not take: " + taken.failure()->sentence());
+    ++variables_;
+  });
 }
 
 PINION_DECL void kept_variables::take(const kept_variable& v) {
   devices::device* const at = v.device.empty() ? of_.devices.front().get() : detail::device_called(of_, v.device);
   if (!at)
-    throw error(errc::failed_precondition, file_.string() + " has variable '" + v.name + "' of " + v.device +
-                                               ", which the task has not; start it with that device, or move the "
-                                               "file away to begin without its values");
+    throw error(errc::failed_precondition, "it is of " + v.device +
+                                               ", which the task has not; start it with that "
+                                               "device, or move the file away to begin without its values");
   const auto made = std::make_shared<state::variable>(v.name, v.value.dtype(), v.declared, file_.string());
   if (!v.device.empty()) made->named_on(v.device);
   made->assign(at->from_host(v.value));
@@ -106,8 +122,11 @@ PINION_DECL bool kept_variables::write(time_point until) {
   if (file_.empty()) return true;
   written_ = outcome_of([&] { write_all(until); });
   if (written_) return true;
-  write_log(log_level::error, task_, "does not keep all of its variables: " + written_.failure()->sentence());
-  return written_.failure()->code() != errc::deadline_exceeded;
+  const bool lacks_some = written_.failure()->code() == errc::deadline_exceeded;
+  write_log(log_level::error, task_,
+            (lacks_some ? "does not keep all of its variables: " : "keeps none of its variables: ") +
+                written_.failure()->sentence());
+  return !lacks_some;
 }
 
 PINION_DECL void kept_variables::expect_written() const {
