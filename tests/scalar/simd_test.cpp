@@ -8,6 +8,8 @@
 
 #include "pinion/scalar/simd.hpp"
 
+#include <support/caught.hpp>
+
 namespace {
 
 using namespace pinion::scalar;
@@ -337,3 +339,9 @@ TEST_CASE("lanes are folded half upon half", "[simd]") {
 }
 
 }  // namespace
+
+TEST_CASE("a table that another unit has compiled for fewer instruction sets says so where an entry is missing") {
+  const entry_table<int> table{{nullptr}};
+  CHECK(refusal([&] { table[0](1); }, pinion::errc::failed_precondition,
+                "a unit of this program was compiled for other instruction sets than the rest", "baseline") == "");
+}

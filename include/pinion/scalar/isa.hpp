@@ -121,6 +121,9 @@ int choose(std::string_view limit);
 // where the kernels are for other machines (PINION_INSTRUCTION_SETS).
 int best();
 
+// Throws failed_precondition: a table has no entry for that instruction set.
+[[noreturn]] void refuse_missing(int index);
+
 }  // namespace isa
 
 // enter<Isa>::run<Body>(a...) runs Body::run<Isa>(a...), compiled for Isa. There is one specialisation for each
@@ -165,13 +168,16 @@ inline constexpr bool compiles_kernels = true;
 inline constexpr bool compiles_kernels = false;
 #endif
 
-// One body, compiled for every instruction set: a table by index.
+// One body, compiled for every instruction set: a table by index. A program may have units with other instruction sets
+// than the one that asks; where they left no entry, asking for it throws failed_precondition.
 template <class... A>
 struct entry_table {
   using function = void (*)(A...);
   function at[isa::count];
 
-  constexpr function operator[](int index) const { return at[index]; }
+  constexpr function operator[](int index) const {
+    return at[index] ? at[index] : (isa::refuse_missing(index), nullptr);
+  }
 };
 
 namespace detail {

@@ -58,6 +58,13 @@ PINION_DECL int choose(std::string_view limit) {
 
 namespace pinion { inline namespace v0 { namespace scalar { namespace isa {
 
+PINION_DECL void refuse_missing(int index) {
+  throw error(errc::failed_precondition,
+              "a unit of this program was compiled for other instruction sets than the rest (PINION_INSTRUCTION_SET), "
+              "and has no kernels for " +
+                  std::string(name(index)) + "; compile all units with the same, or with none");
+}
+
 PINION_DECL int best() {
   static const int chosen = [] {
     const char* limit = std::getenv("PINION_ISA");
