@@ -115,6 +115,41 @@ const std::vector<use>& uses() {
        [](model& h, model& f) {
          (void)while_loop([](auto y) { return reduce_sum(y) < 2.f; }, [&](auto) { return f.x; }, h.x);
        }},
+      {"cond chooses by",
+       [](model& h, model& f) {
+         (void)cond(
+             f.yes, [&] { return h.x; }, [&] { return h.x * 2.f; });
+       }},
+      {"cond chooses by, and uses",
+       [](model& h, model& f) {
+         (void)cond(
+             f.yes, [&] { return f.x + h.x; }, [&] { return f.x; });
+       }},
+      {"cond chooses by, and reads",
+       [](model& h, model& f) {
+         (void)cond(
+             f.yes, [&] { return h.v.read(); }, [&] { return f.x; });
+       }},
+      {"while_loop begins with, and uses",
+       [](model& h, model& f) {
+         (void)while_loop([](auto y) { return reduce_sum(y) < 2.f; }, [&](auto y) { return y + h.x; }, f.x);
+       }},
+      {"while_loop begins with, and asks",
+       [](model& h, model& f) {
+         (void)while_loop([&](auto y) { return reduce_sum(y) < reduce_sum(h.x); }, [](auto y) { return y * 2.f; }, f.x);
+       }},
+      {"dropout is switched by", [](model& h, model& f) { (void)nn::dropout(h.x, {.rate = .5, .training = f.yes}); }},
+      {"batch_norm is switched by", [](model& h, model& f) { (void)nn::batch_norm(h.rows, {.training = f.yes}); }},
+      {"a node under control_dependencies of the default graph",
+       [](model& h, model& f) {
+         const control_dependencies after{h.target};
+         (void)(f.x + 1.f);
+       }},
+      {"a node under colocate_with of the default graph",
+       [](model& h, model& f) {
+         const colocate_with near{operation(h.v)};
+         (void)(f.x + 1.f);
+       }},
       // scopes and operations
       {"group", [](model& h, model& f) { (void)group(h.target, f.target); }},
       {"control_dependencies", [](model&, model& f) { const control_dependencies after{f.target}; }},

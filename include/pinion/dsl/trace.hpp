@@ -26,8 +26,8 @@ struct endpoint {
 // drawn_in() for the values to pass.
 class body_trace {
  public:
-  // Begins a body. Names of its nodes begin with `prefix` and '/'.
-  explicit body_trace(const std::string& prefix);
+  // Begins a body of a node that will stand in the graph `around`. Names of its nodes begin with `prefix` and '/'.
+  body_trace(graph& around, const std::string& prefix);
   body_trace(const body_trace&) = delete;
   ~body_trace();
 
@@ -77,7 +77,8 @@ class body_trace {
 
   std::shared_ptr<body> made_;
   graph* around_;
-  body_trace* previous_;
+  body_trace *innermost_before_, *previous_ = nullptr;
+  std::unique_ptr<default_scope> use_;  // of the graph around the body, where it is not the default graph
   scope_state saved_;
   std::vector<drawn> drawn_;
 };

@@ -25,11 +25,15 @@ inline body_trace*& innermost_trace() {
 }
 }  // namespace detail
 
-PINION_DECL body_trace::body_trace(const std::string& prefix)
-    : made_(std::make_shared<body>()),
-      around_(scope_state::current().graph),
-      previous_(current()),
-      saved_(scope_state::current()) {
+PINION_DECL body_trace::body_trace(graph& around, const std::string& prefix)
+    : made_(std::make_shared<body>()), around_(&around), innermost_before_(detail::innermost_trace()) {
+  if (around_ != scope_state::current().graph) {
+    auto guards = scope_state::current().device;
+    use_ = std::make_unique<default_scope>(around);
+    scope_state::current().device = std::move(guards);
+  }
+  previous_ = current();
+  saved_ = scope_state::current();
   around_->settle();
   scope_state& now = scope_state::current();
   now.graph = &made_->graph;
@@ -42,7 +46,7 @@ PINION_DECL body_trace::body_trace(const std::string& prefix)
 PINION_DECL body_trace::~body_trace() {
   made_->graph.settle_before_closing();  // guards that are open now are asked now
   scope_state::current() = std::move(saved_);
-  detail::innermost_trace() = previous_;
+  detail::innermost_trace() = innermost_before_;
 }
 
 PINION_DECL void body_trace::make_innermost(body_trace* t) {

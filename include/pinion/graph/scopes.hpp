@@ -71,7 +71,12 @@ class [[nodiscard]] control_dependencies {
 // whenever its first use was. (A node made inside a scope has control inputs, or names a state.)
 bool comes_from_outside(const node& n);
 
-// The control inputs that the open scopes demand of a node with these data inputs.
+// Throws invalid_argument where scopes of control dependencies or colocation are open, which name nodes of the default
+// graph, and the node that is to be made belongs to another one.
+void expect_own_scopes(const graph& g);
+
+// The control inputs that the open scopes demand of a node with these data inputs. Requires: the scopes are those of
+// the node's graph.
 std::vector<node_id> current_control_inputs(const std::vector<output>& inputs);
 
 // States made while it lives, such as variables, are kept under this container, which pn::session::reset clears.

@@ -66,6 +66,21 @@ PINION_DECL bool comes_from_outside(const node& n) {
   return (n.op == op_names::placeholder || names_state) && n.control_inputs.empty();
 }
 
+PINION_DECL void expect_own_scopes(const graph& g) {
+  const scope_state& open = scope_state::current();
+  if (open.graph == &g) return;
+  const auto refuse = [&](node_id of_scope, const char* scope) {
+    const node& n = open.graph->peek(of_scope);
+    throw error(errc::invalid_argument, "'" + n.name + "', of a " + scope + " scope that is open, belongs to another " +
+                                            "graph than the node that is made; each thread has a default graph of its "
+                                            "own")
+        .at_node(n.name, n.op, to_string(n.where));
+  };
+  for (const control_scope* s = open.control.get(); s && !s->clears; s = s->outer.get())
+    if (!s->before.empty()) refuse(s->before.front(), "control_dependencies");
+  if (!open.colocation.empty()) refuse(open.colocation.front(), "colocate_with");
+}
+
 PINION_DECL std::vector<node_id> current_control_inputs(const std::vector<output>& inputs) {
   std::vector<node_id> result;
   for (const control_scope* s = scope_state::current().control.get(); s && !s->clears; s = s->outer.get()) {

@@ -67,6 +67,7 @@ inline bool has_container(const definition& def) {
 
 PINION_DECL node_id build(graph& g, node_request request) {
   const scope_state& state = scope_state::current();
+  expect_own_scopes(g);
   const definition& def = definition_of(request.op);
   node n;
   n.op = request.op;
@@ -101,6 +102,10 @@ PINION_DECL node_id build(graph& g, node_request request) {
     throw current_error().at_node(n.base_name, n.op, to_string(n.where));
   }
   if (!detail::stand_with_states(n, g, def)) detail::stand_with_anchors(n, g, state.colocation);
+  if (state.graph != &g && n.scope) {  // guards do not settle another graph as they close
+    resolve_request(n);
+    n.scope = nullptr;
+  }
   return g.add(std::move(n), request.may_be_absorbed);
 }
 

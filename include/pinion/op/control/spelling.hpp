@@ -101,11 +101,13 @@ struct traced_body {
 void add_arguments(body_trace& t, const std::vector<output_type>& types, source_location where);
 traced_body finished(body_trace& t);
 
-// Builds a body by calling `f` with arguments of the given types, and records the results that `f` returns. An
-// exception of `f` ends the body and is passed on; nothing is added to the graph around it.
+// Builds a body of a node in the graph `around`, by calling `f` with arguments of the given types, and records the
+// results that `f` returns. An exception of `f` ends the body and is passed on; nothing is added to the graph around
+// it.
 template <class... T, class F>
-traced_body trace(const std::string& prefix, const std::vector<output_type>& arguments, source_location where, F& f) {
-  body_trace t(prefix);
+traced_body trace(graph& around, const std::string& prefix, const std::vector<output_type>& arguments,
+                  source_location where, F& f) {
+  body_trace t(around, prefix);
   add_arguments(t, arguments, where);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     graph& g = t.made().graph;
@@ -161,8 +163,8 @@ auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
                 "the branches of cond yield values of different number or dtypes; pn::cast<T>(x) converts");
   auto site = dsl::begin_conditional(dsl::endpoint_of(predicate, where), name);
   graph& g = site.g;
-  auto a = dsl::trace<>(site.name + "/then", {}, where, then);
-  auto b = dsl::trace<>(site.name + "/else", {}, where, otherwise);
+  auto a = dsl::trace<>(g, site.name + "/then", {}, where, then);
+  auto b = dsl::trace<>(g, site.name + "/else", {}, where, otherwise);
   return dsl::outputs_as<types>::of(g, dsl::end_conditional(std::move(site), std::move(a), std::move(b), where));
 }
 
@@ -268,8 +270,8 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
       "the body of while_loop returns as many values as there are variables, of their dtypes; pn::cast<T>(x) converts");
   auto site = begin_loop(o, {loop_variable<I>::start(init, where)...});
   graph& g = site.g;
-  auto goes_on = trace<typename loop_variable<I>::type...>(site.name + "/cond", site.variables, where, condition);
-  auto body = trace<typename loop_variable<I>::type...>(site.name + "/body", site.variables, where, turn);
+  auto goes_on = trace<typename loop_variable<I>::type...>(g, site.name + "/cond", site.variables, where, condition);
+  auto body = trace<typename loop_variable<I>::type...>(g, site.name + "/body", site.variables, where, turn);
   return outputs_as<types>::of(g, end_loop(std::move(site), o, std::move(goes_on), std::move(body), where));
 }
 

@@ -17,6 +17,7 @@ namespace pinion { inline namespace v0 { namespace dsl { namespace detail {
 inline bool can_absorb(const graph& g, const any_expr& e) {
   const node& n = g.peek(e.id(g));
   const scope_state& state = scope_state::current();
+  if (state.graph != &g && state.control) return false;
   if (n.consumers > 0 || n.pinned || n.scope != state.device || !n.attrs.has("program")) return false;
   if (n.named || !state.colocation.empty() || !n.colocation.empty()) return false;
   if (n.base_name.substr(0, n.base_name.rfind('/') + 1) != state.name_prefix) return false;
