@@ -36,6 +36,10 @@ TEST_CASE("a process that exits while a thread is in the library of convolutions
   for (int i = 0; i < 8; ++i) CHECK(std::system(PINION_TEST_EXIT_IN_A_STEP) == 0);
 }
 
+TEST_CASE("a process that exits while a thread is in the library of products of doubles ends well") {
+  for (int i = 0; i < 24; ++i) CHECK(std::system(PINION_TEST_EXIT_IN_A_STEP " doubles") == 0);
+}
+
 TEST_CASE("exit waits for the calls of a library that run, and refuses later ones") {
   CHECK(end_of_child([] {
           static std::atomic<bool> inside{false}, left{false};

@@ -121,6 +121,7 @@ inline std::unique_lock<std::mutex> blas_turn() {
 
 template <class T>
 void blas_gemm(const product<T>& p) {
+  const library_call<blas_callers> until_exit;  // OpenBLAS gives its memory back as the process ends
   const one_openmp_thread alone;
   const auto turn = blas_turn();
   const auto side = [](bool t) { return t ? CblasTrans : CblasNoTrans; };
