@@ -80,6 +80,22 @@ TEST_CASE("L1: a graph has a limited number of nodes; one too many is refused, a
   CHECK_NOTHROW(client.prepare(9));
 }
 
+TEST_CASE("L2: a message that the network's thread reads has at most 128 KiB of control; the task serves on") {
+  two_workers local;
+  const std::string long_name(2 * rpc::long_control, 'x');
+  const auto refused = [&](rpc::method what, rpc::message m, bool is_request) {
+    const auto why = liar(local.victim()).say(what, std::move(m), is_request);
+    return why && why->sentence().find(" bytes of control; the limit is 131072") != std::string::npos;
+  };
+  CHECK(refused(distributed::reset_containers::method, rpc::encode(distributed::reset_containers{{long_name}}), true));
+  CHECK(refused(distributed::reset_request::method, rpc::encode(distributed::reset_request{{long_name}}), true));
+  CHECK(
+      refused(distributed::open_session::method, rpc::encode(distributed::open_session{.filters = {long_name}}), true));
+  CHECK(refused(distributed::introduce_task::method, rpc::encode(distributed::introduce_task{long_name, "h:1", 1}),
+                false));
+  CHECK(honest(local.victim()).run() == 3);
+}
+
 TEST_CASE("L1: the nodes of bodies count, those of bodies in bodies too") {
   two_workers local(limited({.nodes = 30}));
   builder_of_nodes client(local.victim());

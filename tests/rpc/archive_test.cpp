@@ -1,6 +1,9 @@
 // Archives: what goes in comes out, and whatever comes in ends well or with data_loss.
+#include <pinion/base/utf8.hpp>
 #include <pinion/rpc/archive.hpp>
 #include <pinion/rpc/arriving_bytes.hpp>
+#include <pinion/rpc/failure.hpp>
+#include <pinion/rpc/typed.hpp>
 
 #include <cereal/types/map.hpp>
 #include <cereal/types/optional.hpp>
@@ -268,6 +271,24 @@ TEST_CASE("what nests is read to a depth of 16, and the levels are given back") 
   CHECK_NOTHROW(again(nested(16)));
   CHECK(failure([] { again(nested(17)); }) == "data_loss: a message is nested more than 16 levels deep");
   CHECK_NOTHROW(again(tree{std::vector<tree>(100)}));
+}
+
+TEST_CASE("an error is a short message, however long its texts are, and no character of them is cut") {
+  std::string name;
+  while (name.size() < 200'000) name += "\u00e4b\u20ac";
+  const error why = error(errc::cancelled, name).at_node(name, name, name).on_device(name).in_task(name);
+  rpc::writer w;
+  save(w, why);
+  CHECK(w.control.size() < rpc::long_control);
+  rpc::reader in(w.control, 0);
+  error got(errc::unknown, "");
+  load(in, got);
+  CHECK(got.code() == errc::cancelled);
+  for (const auto& text : {got.sentence(), got.node(), got.op(), got.device(), got.task()}) {
+    CHECK(text.ends_with("..."));
+    CHECK(is_utf8(text));
+    CHECK(std::string_view(name).starts_with(std::string_view(text).substr(0, text.size() - 3)));
+  }
 }
 
 TEST_CASE("whatever bytes are changed, reading ends well or with data_loss") {

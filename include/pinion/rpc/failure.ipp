@@ -3,14 +3,27 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <pinion/rpc/failure.hpp>
 
 namespace pinion { inline namespace v0 {
 
+namespace detail {
+// The beginning of a text, so that an error is no long message (rpc::long_control), whatever names are in it.
+inline std::string beginning_of(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;  // no character is cut
+  return std::string(text.substr(0, most)) + "...";
+}
+}  // namespace detail
+
 PINION_DECL void save(rpc::writer& a, const error& e) {
-  a(static_cast<std::uint8_t>(e.code()), e.sentence(), e.node(), e.op(), e.device(), e.task(), e.location());
+  constexpr std::size_t sentence = 32 << 10, name = 4 << 10;
+  a(static_cast<std::uint8_t>(e.code()), detail::beginning_of(e.sentence(), sentence),
+    detail::beginning_of(e.node(), name), detail::beginning_of(e.op(), name), detail::beginning_of(e.device(), name),
+    detail::beginning_of(e.task(), name), detail::beginning_of(e.location(), name));
 }
 
 PINION_DECL void load(rpc::reader& a, error& e) {

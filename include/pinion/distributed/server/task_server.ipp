@@ -149,7 +149,7 @@ PINION_DECL task_server::opened task_server::request(const delivery& d) {
 }
 
 PINION_DECL const task_server::entry* task_server::find(std::span<const entry> all, const rpc::envelope& e) {
-  constexpr std::size_t longest = std::size_t{1} << 20;
+  constexpr std::size_t longest = 2 * rpc::long_control;  // the key of a value and the name of a master, and no more
   const auto known = std::find_if(all.begin(), all.end(), [&](const entry& one) { return one.method == e.method; });
   if (known == all.end()) return nullptr;
   if (!known->may_be_long && e.control.size() > longest)
