@@ -390,7 +390,7 @@ TEST_CASE("a receive that never comes ends with its step's deadline") {
   by_hand run;
   run.add(part_item::fetch, {{run.add(part_item::receive, {}, "k"), 0}});
   run.start();
-  run.state.fail(runtime::step_state::too_late());
+  run.state.fail(run.state.too_late());
   CHECK(run.ended == 1);
   CHECK(run.state.failure()->code() == errc::deadline_exceeded);
   CHECK(run.state.cancellation.cancelled());

@@ -43,7 +43,7 @@ PINION_DECL void compiled_step::run(step_state& state) {
   countdown ended;
   start(state, [&ended] { ended.count_down(); });
   if (await(ended, state.deadline)) return;
-  state.fail(step_state::too_late());
+  state.fail(state.too_late());
   ended.wait();
 }
 

@@ -56,7 +56,8 @@ class step_state final : public step_watch {
   std::optional<std::chrono::steady_clock::time_point> deadline;
   void check_deadline();
   std::optional<std::chrono::steady_clock::time_point> time_limit() const override { return deadline; }
-  static error too_late();
+  // The error of a step that is late, which names what has begun in it and has not ended.
+  error too_late() const;
 
   // The step around this one, which fails this one too; null for a step that a session runs.
   const step_watch* within = nullptr;

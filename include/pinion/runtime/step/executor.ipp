@@ -1,7 +1,9 @@
 // Bodies of <pinion/runtime/step/executor.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <pinion/base/cancellable_work.hpp>
@@ -15,8 +17,11 @@ PINION_DECL void step_state::check_deadline() {
   if (deadline && std::chrono::steady_clock::now() > *deadline) fail(too_late());
 }
 
-PINION_DECL error step_state::too_late() {
-  return error(errc::deadline_exceeded, "the step did not end within the session's operation_timeout");
+PINION_DECL error step_state::too_late() const {
+  constexpr std::size_t most_named = 4;
+  std::string where;
+  for (const std::string& name : under_way(most_named)) where += (where.empty() ? ": it was in " : ", ") + name;
+  return error(errc::deadline_exceeded, "the step did not end within the session's operation_timeout" + where);
 }
 
 PINION_DECL void step_state::fail(const error& why) {
@@ -171,8 +176,11 @@ PINION_DECL void executor::prepare() {
 
 PINION_DECL void executor::list_under_way(std::vector<std::string>& names, std::size_t most) const {
   for (std::size_t i = 0; i < e_.items.size() && names.size() < most; ++i) {
-    const node* const n = e_.items[i].node;
-    if (n && m_.pending[i].load(std::memory_order_relaxed) == 0) names.push_back("'" + n->name + "' (" + n->op + ")");
+    const executable_item& it = e_.items[i];
+    if (!it.node || m_.pending[i].load(std::memory_order_relaxed) != 0) continue;
+    std::string name = "'" + it.node->name + "' (" + it.node->op + ")";
+    if (it.kind == part_item::receive) name = "the wait for " + name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
   }
 }
 
