@@ -25,6 +25,32 @@ TEST_CASE_METHOD(world, "replays compute with the values of their own run") {
   CHECK(fake_cuda::take_misuses().empty());
 }
 
+TEST_CASE_METHOD(world, "a replay copies its inputs by one launch, and its outputs and what is wrong by another",
+                 "[stand-in]") {
+  const pn::device on{"/gpu:0"};
+  auto rows = pn::placeholder<int>({2}, "rows");
+  auto x = pn::placeholder<float>({2}, "x"), y = pn::placeholder<float>({2}, "y");
+  auto z = pn::exp(x) * pn::gather(pn::constant<float>({1, 2, 3}), rows);
+  auto sum = pn::reduce_sum(z) + y;
+  auto most = pn::reduce_max(z) * y;
+  pn::session sess;
+  const auto counted_run = [&] {
+    const fake_cuda::counts before = fake_cuda::count();
+    const auto [a, b] = sess.run({{rows, {0, 2}}, {x, {0, 0}}, {y, {1, 2}}}, sum, most);
+    CHECK(pn::tensor<float>(a) == pn::tensor<float>::of({5, 6}));
+    CHECK(pn::tensor<float>(b) == pn::tensor<float>::of({3, 6}));
+    const fake_cuda::counts after = fake_cuda::count();
+    return std::pair(after.launches - before.launches, after.copies - before.copies);
+  };
+  const auto [launches, copies] = counted_run();
+  counted_run();
+  const auto [launches_of_replay, copies_of_replay] = counted_run();
+  CHECK(fake_cuda::count().graphs == 1);
+  CHECK(launches > 2);
+  CHECK(launches_of_replay == 2);
+  CHECK(copies_of_replay == copies);
+}
+
 TEST_CASE_METHOD(world, "inputs of other shapes have recordings of their own") {
   const pn::device on{"/gpu:0"};
   auto x = pn::placeholder<float>({pn::unknown}, "x");

@@ -3,6 +3,9 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -17,6 +20,41 @@ void copy_bytes(CUstream_st* stream, void* to, const void* from, std::size_t byt
   if (bytes == 0) return;
   if (const cudaError_t failed = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream))
     throw std::runtime_error(std::string("a copy was not enqueued: ") + cudaGetErrorString(failed));
+}
+
+// Some copies, and for each the number of blocks up to its last one.
+struct given_copies {
+  bytes_copy copy[copies_of_launch];
+  unsigned past[copies_of_launch];
+};
+
+__device__ inline bool may_copy_words(const bytes_copy& c) {
+  return (reinterpret_cast<std::uintptr_t>(c.to) | reinterpret_cast<std::uintptr_t>(c.from)) % sizeof(uint4) == 0;
+}
+
+__global__ void copy_given(const __grid_constant__ given_copies all) {
+  unsigned k = 0, begin = 0;
+  for (; blockIdx.x >= all.past[k]; ++k) begin = all.past[k];
+  const bytes_copy c = all.copy[k];
+  const std::size_t first = std::size_t{blockIdx.x - begin} * blockDim.x + threadIdx.x,
+                    step = std::size_t{all.past[k] - begin} * blockDim.x,
+                    words = may_copy_words(c) ? c.bytes / sizeof(uint4) : 0;
+  for (std::size_t i = first; i < words; i += step) static_cast<uint4*>(c.to)[i] = static_cast<const uint4*>(c.from)[i];
+  for (std::size_t i = words * sizeof(uint4) + first; i < c.bytes; i += step)
+    static_cast<unsigned char*>(c.to)[i] = static_cast<const unsigned char*>(c.from)[i];
+}
+
+void copy_each(CUstream_st* stream, std::span<const bytes_copy> all) {
+  for (; !all.empty(); all = all.subspan(std::min(all.size(), copies_of_launch))) {
+    given_copies some{};
+    unsigned blocks = 0;
+    for (std::size_t k = 0; k < std::min(all.size(), copies_of_launch); ++k) {
+      blocks += blocks_for(static_cast<std::int64_t>(all[k].bytes / sizeof(uint4)));
+      some.copy[k] = all[k];
+      some.past[k] = blocks;
+    }
+    launch(stream, copy_given, blocks, threads_of_block, some);
+  }
 }
 
 __device__ inline bool is_any_wrong(const wrong_places& of) {

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
+#include <pinion/device/cuda/bytes_copy.hpp>
 #include <pinion/device/cuda/first_wrong.hpp>
 
 struct CUstream_st;
@@ -12,6 +14,9 @@ namespace pinion { inline namespace v0 { namespace cuda {
 
 // Copies bytes within the memory of a GPU. Throws std::runtime_error where CUDA refuses.
 void copy_bytes(CUstream_st* stream, void* to, const void* from, std::size_t bytes);
+// Makes all copies of a list, by one launch for each `copies_of_launch` of them.
+inline constexpr std::size_t copies_of_launch = 32;
+void copy_each(CUstream_st* stream, std::span<const bytes_copy> all);
 
 // The rows of a variable that the n indices of a sparse gradient name, as sort_positions leaves them: `rows` in
 // ascending order, and the positions that they had. A row stands for itself at the first of its places; other places,

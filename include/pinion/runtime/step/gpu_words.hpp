@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include <pinion/device/cuda/bytes_copy.hpp>
 #include <pinion/device/cuda/first_wrong.hpp>
 #include <pinion/device/device.hpp>
 #if PINION_HAS_CUDA
@@ -17,8 +18,8 @@
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 
 #if PINION_HAS_CUDA
-inline void copy_bytes(devices::device& on, void* to, const void* from, std::size_t bytes) {
-  cuda::copy_bytes(on.stream()->native(), to, from, bytes);
+inline void copy_each(devices::device& on, std::span<const cuda::bytes_copy> all) {
+  cuda::copy_each(on.stream()->native(), all);
 }
 
 // Writes to places for wrong values that they hold none.
@@ -38,7 +39,7 @@ inline void write_words(devices::device& on, std::uint64_t* to, std::span<const 
                       static_cast<int>(std::min<std::size_t>(cuda::most_given, words.size() - i)), words.data() + i);
 }
 #else
-inline void copy_bytes(devices::device&, void*, const void*, std::size_t) {}
+inline void copy_each(devices::device&, std::span<const cuda::bytes_copy>) {}
 inline void clear_places(devices::device&, cuda::first_wrong*, std::size_t) {}
 inline void note_any_wrong(devices::device&, cuda::first_wrong*, const cuda::wrong_places&) {}
 inline void write_words(devices::device&, std::uint64_t*, std::span<const std::uint64_t>) {}

@@ -242,22 +242,26 @@ PINION_DECL bool segment::replay_in_place(kernel_context& c, seen_inputs& seen) 
 
 PINION_DECL void segment::replay(kernel_context& c, recording& r) {
   devices::device& on = *c.device;
+  std::vector<cuda::bytes_copy> in, out;
   for (std::size_t i = 0; i < r.inputs.size(); ++i)
-    if (r.inputs[i]) detail::copy_bytes(on, r.inputs[i].raw(), c.inputs[i].raw(), c.inputs[i].bytes());
+    if (r.inputs[i]) in.push_back({r.inputs[i].raw(), c.inputs[i].raw(), c.inputs[i].bytes()});
   // All memory is there before the work is enqueued, which updates variables.
   for (std::size_t o = 0; o < r.outputs.size(); ++o)
-    if (r.outputs[o].at) c.allocate(static_cast<int>(o), r.outputs[o].type, r.outputs[o].shape);
+    if (r.outputs[o].at) {
+      const any_tensor& y = c.allocate(static_cast<int>(o), r.outputs[o].type, r.outputs[o].shape);
+      out.push_back({y.raw(), r.outputs[o].at, y.bytes()});
+    }
   any_tensor places;
-  if (!r.described.empty()) places = c.scratch(r.places.dtype(), {static_cast<std::int64_t>(r.described.size()), 2});
+  if (!r.described.empty()) {
+    places = c.scratch(r.places.dtype(), {static_cast<std::int64_t>(r.described.size()), 2});
+    out.push_back({places.raw(), r.first_place() + 1, places.bytes()});
+  }
+  detail::copy_each(on, in);
   heed_others(c, r);
   write_numbers(c, r);
   r.work->enqueue();
-  for (std::size_t o = 0; o < r.outputs.size(); ++o)
-    if (r.outputs[o].at) detail::copy_bytes(on, c.outputs[o].raw(), r.outputs[o].at, c.outputs[o].bytes());
-  if (places) {
-    detail::copy_bytes(on, places.raw(), r.first_place() + 1, places.bytes());
-    c.watch->add_expected(on, places, r.described);
-  }
+  detail::copy_each(on, out);
+  if (places) c.watch->add_expected(on, places, r.described);
 }
 
 PINION_DECL void segment::heed_others(kernel_context& c, recording& r) {
