@@ -1,11 +1,15 @@
 // Kernels of a GPU that memory limits, beside a copy on the GPU of as many bytes: fused maps, their gradients,
-// reductions and softmax. Then maps that are interpreted, beside the compiled ones.
+// reductions and softmax. Then maps that are interpreted, beside the compiled ones, and the flat map with two vectors
+// for each thread instead of one.
 //
 //   gpu_maps [MIB...]              the sizes of operands; 64 and 512 unless said otherwise
 //   gpu_maps --serve WORK MIB      takes turns for another process, as bench/peer.hpp has it
+#include <cstddef>
+#include <cstring>
 #include <iostream>
 #include <string>
 
+#include <pinion/device/cuda/kernel_store.hpp>
 #include <pinion/train.hpp>
 
 #include "gpu_node.hpp"
@@ -114,6 +118,73 @@ void interpreted(const work& w, const char* self, std::int64_t mib, pn::cuda::de
   c.row(fmt::format("{}, {} MiB", w.name, mib), slow, compiled, bench::at_most(100));
 }
 
+// tanh(x * 2 + y), where a thread loads two vectors of each operand before it stores a result.
+class map_of_two_vectors {
+ public:
+  map_of_two_vectors(std::int64_t floats, pn::cuda::device& on)
+      : on_(on),
+        x_(pn::dtype::float32, {floats}, on.memory()),
+        y_(pn::dtype::float32, {floats}, on.memory()),
+        z_(pn::dtype::float32, {floats}, on.memory()) {
+    const pn::cuda::card::visit here(on.facts().number);
+    kernel_ =
+        pn::cuda::kernel_store::of(on.facts().major, on.facts().minor).find({"map_of_two_vectors", text}, nullptr);
+    const argument a{x_.data<float>(), y_.data<float>(), z_.data<float>(), static_cast<unsigned>(floats / 4), 0};
+    std::memcpy(argument_, &a, sizeof a);
+    on.stream()->synchronize();
+  }
+  bool is_there() const { return kernel_ != nullptr; }
+  void run() {
+    const std::int64_t blocks = (x_.count() / 4 + 511) / 512;
+    pn::cuda::launch(on_.stream()->native(), kernel_, argument_, static_cast<unsigned>(blocks), 256);
+  }
+
+ private:
+  struct argument {
+    const float *x, *y;
+    float* z;
+    unsigned vectors, unused;
+  };
+  static constexpr const char* text = R"(
+namespace pinion { namespace {
+struct two_vectors { const float* x; const float* y; float* z; unsigned vectors, unused; };
+PINION_DEVICE pack<float, 4> element(const pack<float, 4> x, const pack<float, 4> y) {
+  pack<float, 4> z;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) z.at[i] = tanhf(x.at[i] * 2.f + y.at[i]);
+  return z;
+}
+extern "C" __global__ void __launch_bounds__(256) map_of_two_vectors(const __grid_constant__ two_vectors a) {
+  const unsigned first = blockIdx.x * 512u + threadIdx.x, second = first + 256u;
+  if (first >= a.vectors) return;
+  const bool both = second < a.vectors;
+  const unsigned other = both ? second : first;
+  const pack<float, 4> x0 = load<4>(a.x + first * 4), x1 = load<4>(a.x + other * 4);
+  const pack<float, 4> y0 = load<4>(a.y + first * 4), y1 = load<4>(a.y + other * 4);
+  store<4>(a.z + first * 4, element(x0, y0));
+  if (both) store<4>(a.z + second * 4, element(x1, y1));
+}
+}}  // namespace
+)";
+
+  pn::cuda::device& on_;
+  pn::any_tensor x_, y_, z_;
+  CUkern_st* kernel_ = nullptr;
+  std::byte argument_[sizeof(argument)];
+};
+
+void by_two_vectors(std::int64_t mib, pn::cuda::device& on) {
+  const measured m(works[0], mib, on);
+  map_of_two_vectors two(mib << 18, on);
+  const std::string work = fmt::format("{} by two vectors a thread, {} MiB", works[0].name, mib);
+  if (!two.is_there()) return bench::print_missing(work, "NVRTC is not there");
+  bench::contest c;
+  const int one_vector = c.add("pinion", bench::turns_of(on, [&] { m.node->run(); }));
+  const int two_vectors = c.add("two vectors a thread", bench::turns_of(on, [&] { two.run(); }));
+  c.run();
+  c.row(work, one_vector, two_vectors, bench::at_least(.97));
+}
+
 int serve(const std::string& name, std::int64_t mib, pn::cuda::device& on) {
   for (const work& w : works) {
     if (w.name != name) continue;
@@ -138,5 +209,6 @@ int main(int argc, char** argv) {
   if (argc < 2 && !bench::quick()) sizes.push_back(512);
   for (const work& w : works)
     for (const std::int64_t mib : sizes) beside_copies(w, mib, *on);
+  for (const std::int64_t mib : sizes) by_two_vectors(mib, *on);
   for (std::size_t i = 0; i < 3; ++i) interpreted(works[i], argv[0], sizes[0], *on);
 }

@@ -302,5 +302,26 @@ inline cublas_library& products_library() {
   return of_this_process<cublas_library>();
 }
 
+// The plan that a kernel of one GPU used last: a product of the same extents takes it without a look into the table
+// that all kernels share. Thread-safe.
+class cublas_last_plan {
+ public:
+  // Requires: the calling thread's GPU is always the same.
+  std::shared_ptr<const cublas_plan> find(const cublas_product& p) {
+    const auto key = p.key();
+    std::lock_guard hold(mutex_);
+    if (!plan_ || key_ != key) {
+      plan_ = products_library().find(p);
+      key_ = key;
+    }
+    return plan_;
+  }
+
+ private:
+  std::mutex mutex_;
+  decltype(cublas_product{}.key()) key_;
+  std::shared_ptr<const cublas_plan> plan_;
+};
+
 }}}}  // namespace pinion::v0::op::detail
 #endif

@@ -17,10 +17,17 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
+#if PINION_HAS_CUDA && __has_include(<cublasLt.h>)
+using last_product_plan = cublas_last_plan;
+#else
+struct last_product_plan {};
+#endif
+
 // A run of a node that multiplies its first two inputs: their elements, and those of output 0.
 template <class T>
 struct cuda_product {
   kernel_context& c;
+  last_product_plan& plans;
   const cuda::product_extents of;
   const T* const a = c.input(0).data<T>();
   const T* const b = c.input(1).data<T>();
@@ -47,7 +54,7 @@ inline std::size_t alignment_of(std::initializer_list<const void*> addresses) {
 template <class T>
 bool multiply_by_library(const cuda_product<T>& p, const cublas_end& end) {
   if (p.of.m == 0 || p.of.n == 0 || p.of.k == 0 || !products_library().is_there()) return false;
-  const auto plan = products_library().find(
+  const auto plan = p.plans.find(
       {dtype_of<T>, p.of, alignment_of({p.a, p.b, p.to, end.vector, end.mask}), p.c.device->float_products(), end.how});
   any_tensor workspace;
   if (plan && plan->workspace() > 0)
@@ -123,9 +130,9 @@ std::unique_ptr<kernel> make_cuda_product(const kernel_setup& setup, F f) {
   open_products_library();
   const bool ta = setup.attrs().get_or("transpose_a", false), tb = setup.attrs().get_or("transpose_b", false);
   const auto make = [&]<class T>() {
-    return make_function_kernel([ta, tb, f](kernel_context& c) {
+    return make_function_kernel([ta, tb, f, plans = std::make_shared<last_product_plan>()](kernel_context& c) {
       const auto [m, n, k] = sides_of_product(c.input(0).shape(), ta, c.input(1).shape(), tb);
-      f.template operator()<T>(cuda_product<T>{c, {m, n, k, ta, tb}});
+      f.template operator()<T>(cuda_product<T>{c, *plans, {m, n, k, ta, tb}});
     });
   };
   const bool is_double = setup.input(0).dtype == dtype::float64;
