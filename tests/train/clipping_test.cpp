@@ -34,7 +34,7 @@ TEST_CASE_METHOD(own_session, "clip_by_value moves what is outside to the bounds
   CHECK(std::isnan(y(5)));
   CHECK(sess.run(tr::clip_by_value(constant<int>({-3, 5}), 0, 4)) == tensor<int>::of({0, 4}));
   CHECK(failure([&] { tr::clip_by_value(constant(1.f, "x"), 2, 1); }) ==
-        "invalid_argument: clip_by_value of 'x': the lowest value, 2.000000, is above the highest, 1.000000");
+        "invalid_argument: clip_by_value of 'x': the lowest value, 2, is above the highest, 1");
 }
 
 TEST_CASE_METHOD(own_session, "clip_by_norm scales a longer tensor down and leaves a shorter one, zeros too") {
@@ -47,7 +47,7 @@ TEST_CASE_METHOD(own_session, "clip_by_norm scales a longer tensor down and leav
   CHECK(y(0) == 0);
   CHECK(std::isnan(y(1)));
   CHECK(failure([&] { tr::clip_by_norm(constant(1.f), 0); }) ==
-        "invalid_argument: clip_by_norm to 0.000000; a norm to clip to must be positive");
+        "invalid_argument: clip_by_norm to 0; a norm to clip to must be positive");
 }
 
 TEST_CASE_METHOD(own_session, "the gradient of clip_by_norm at 0, which it leaves as it is, is 1") {

@@ -291,6 +291,30 @@ TEST_CASE("a disk that is full does not end training") {
   CHECK(step_on_disk(dir.folder(), m) == 6);
 }
 
+TEST_CASE("a best model that finds no room does not end training, and a later one is saved") {
+  temporary_folder dir;
+  const small_disk disk(dir.path());
+  if (!disk.is_there()) return;  // not everybody may have one
+  model m;
+  lines said;
+  tr::early_stopping best({.metric = [step = 0.](pn::session&) mutable { return ++step; },
+                           .every_n_steps = 1,
+                           .save_to = dir.path("best"),
+                           .warn = said.sink()});
+  tr::monitored_training_session sess{{.hooks = {best}, .log_step_count_steps = 0}};
+  sess.run(m.train);
+  CHECK(best.best() == 1);
+  {
+    const file_of_others full(dir.folder());
+    for (int i = 0; i < 3; ++i) sess.run(m.train);
+    CHECK(best.best() == 1);
+    CHECK(said.all.size() == 1);
+    CHECK(said.has("No space left on device; training goes on without a new best model"));
+  }
+  sess.run(m.train);
+  CHECK(best.best() == 5);
+}
+
 TEST_CASE("summaries that find no room are told of once, and come when there is some") {
 #if PINION_HAS_PROTOZERO
   temporary_folder dir;

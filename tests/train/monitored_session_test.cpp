@@ -512,6 +512,20 @@ TEST_CASE("the best model is kept in files, and a later training goes on from it
   CHECK(refusal([&] { train(4.5, 5); }, errc::data_loss, "best.value does not say which value") == "");
 }
 
+TEST_CASE("a text that is logged orders a terminal to do nothing") {
+  own_graph f;
+  auto said = pn::placeholder<std::string>({}, "said");
+  std::vector<std::string> lines;
+  {
+    tr::monitored_training_session sess{
+        {.hooks = {tr::logging_tensor(
+             {{"said", said}}, {.every_n_iter = 1, .log = [&](std::string_view line) { lines.emplace_back(line); }})}}};
+    sess.run({{said, std::string("\x1b[2J\nforged: line")}}, said);
+  }
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], Catch::Contains("\\x1b[2J") && !Catch::Contains("\n") && !Catch::Contains("\x1b"));
+}
+
 TEST_CASE("the model that training ends with is evaluated too, and stays if it is the best") {
   model m;
   int asked = 0;

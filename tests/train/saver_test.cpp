@@ -264,6 +264,18 @@ TEST_CASE("a saver refuses what it cannot save") {
   CHECK(refusal([&] { tr::saver().save(sess, dir.path("m")); }, errc::failed_precondition, "'v'", "initialised") == "");
 }
 
+TEST_CASE_METHOD(own_graph, "a variable of text is refused by the first save, by name and line, with two ways out") {
+  const auto note = pn::variable(std::string("never"), {.name = "note"});
+  const auto w = pn::variable(1.f, {.name = "w"});
+  pn::session sess;
+  sess.run(pn::global_variables_initializer());
+  const temporary_folder dir;
+  CHECK(refusal([&] { tr::saver().save(sess, dir.path("model")); }, pn::errc::invalid_argument,
+                "variable 'note' is of text, and checkpoints hold numbers and booleans only: make it local",
+                "saver_options.variables", "saver_test.cpp:") == "");
+  CHECK_NOTHROW(tr::saver{{.variables = {w}}}.save(sess, dir.path("model")));
+}
+
 TEST_CASE("a model with a user's own op is saved, restored and trained on") {
   temporary_folder dir;
   pn::register_op<own::scaled>();

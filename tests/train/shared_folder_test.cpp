@@ -13,6 +13,7 @@
 
 #include "support/caught.hpp"
 #include "support/ends.hpp"
+#include "support/in_child.hpp"
 #include "support/own_graph.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -306,6 +307,24 @@ TEST_CASE("a saver without some variables, the global step among them, restores 
   CHECK(w == 4);
 }
 
+TEST_CASE("a second training in the folder of one that goes on is refused; once that has ended, one begins") {
+  temporary_folder dir;
+  model m;
+  const auto make = [&] {
+    return std::make_unique<tr::monitored_training_session>(
+        tr::monitored_session_options{.checkpoint_dir = dir.path(), .save_checkpoint_steps = 1});
+  };
+  auto first = make();
+  first->run(m.up);
+  const std::string what = "another training writes its checkpoints to " + dir.path() + ", and has not ended";
+  CHECK(refusal(make, pn::errc::failed_precondition, what) == "");
+  CHECK_THAT(in_child([&] { return failure(make); }), Catch::Contains(what));
+  first->run(m.up);
+  first->close();
+  CHECK_NOTHROW(model().train(dir.path(), 0));
+  CHECK(tr::latest_checkpoint(dir.folder()) == dir.path("model-2"));
+}
+
 TEST_CASE("a list that people have edited is understood") {
   temporary_folder dir;
   model m;
@@ -321,6 +340,16 @@ TEST_CASE("a list that people have edited is understood") {
   pn::files::write_file(dir.path("checkpoint"), "model_checkpoint_path: \"model-7\"\n");
   CHECK_THAT(model().train(dir.path(), 0), Catch::Contains("; the list of checkpoints in " + dir.path() +
                                                            " names 'model-7', of which there is no file; "));
+}
+
+TEST_CASE("a training that goes on from an earlier checkpoint, by an edited list, tells of the later ones") {
+  temporary_folder dir;
+  model m;
+  m.train(dir.path(), 4);
+  pn::files::write_file(dir.path("checkpoint"), "model_checkpoint_path: \"model-2\"\n");
+  const std::string said = model().train(dir.path(), 0);
+  CHECK_THAT(said, Catch::Contains("model-2: training goes on at step 2; " + dir.path() + " has model-4 and 1 more, " +
+                                   "which its list of checkpoints does not name"));
 }
 
 TEST_CASE("a checkpoint has a name of any characters, and is no folder") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
 #include <pinion/base/config.hpp>
 
@@ -24,6 +25,11 @@ std::filesystem::path resolved(const std::filesystem::path& path);
 
 // Removes a file; does nothing if it does not exist. Throws the error that io_failure() makes.
 void remove_file(const std::filesystem::path& file);
+
+// Holds a folder until the result is gone: null where somebody else holds it so, in this process or in another of the
+// machine. The system lets go of it when the process ends, however that is. Where the file system holds no folders for
+// anybody, everybody gets it. Throws the error that io_failure() makes for a folder that cannot be opened.
+std::shared_ptr<const void> hold_folder(const std::filesystem::path& folder);
 
 }}}  // namespace pinion::v0::files
 

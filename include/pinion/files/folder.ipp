@@ -1,8 +1,14 @@
 // Bodies of <pinion/files/folder.hpp>.
 #pragma once
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <system_error>
 
+#include <pinion/base/process.hpp>
 #include <pinion/files/failure.hpp>
 #include <pinion/files/folder.hpp>
 
@@ -40,6 +46,28 @@ PINION_DECL void remove_file(const std::filesystem::path& file) {
   std::error_code trouble;
   std::filesystem::remove(file, trouble);
   if (trouble) throw io_failure("remove", file, trouble.value());
+}
+
+namespace detail {
+// A folder that this process holds. The child of a fork() has it open, too, and leaves it held.
+struct held_folder {
+  explicit held_folder(int opened) : descriptor(opened) {}
+  held_folder(const held_folder&) = delete;
+  ~held_folder() {
+    if (made_in.is_this()) ::flock(descriptor, LOCK_UN);
+    ::close(descriptor);
+  }
+  const int descriptor;
+  const process_mark made_in = {};
+};
+}  // namespace detail
+
+PINION_DECL std::shared_ptr<const void> hold_folder(const std::filesystem::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw io_failure("open", folder, errno);
+  auto held = std::make_shared<detail::held_folder>(descriptor);
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return nullptr;
+  return held;
 }
 
 }}}  // namespace pinion::v0::files

@@ -18,6 +18,7 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/number_text.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/op/elementwise/spelling.hpp>
 #include <pinion/op/matmul/spelling.hpp>
@@ -187,7 +188,7 @@ expr<dsl::value_of<P>> huber_loss(const L& labels, const P& predictions, double 
                 "labels and predictions have different dtypes; pn::cast<T>(x) converts");
   dsl::check_floating<P>();
   if (!(delta > 0))
-    throw error(errc::invalid_argument, "huber_loss with delta " + std::to_string(delta) + "; it must be positive");
+    throw error(errc::invalid_argument, "huber_loss with delta " + number_text(delta) + "; it must be positive");
   const called_from line(where);
   const name_scope scope("huber_loss");
   const expr<T> y = labels, x = predictions;

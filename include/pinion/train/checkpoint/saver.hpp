@@ -108,7 +108,8 @@ struct restore_options {
 class saver {
  public:
   // Refers to the thread's default graph. A bad list of variables is reported by the first save or restore:
-  // invalid_argument for a node that is not a variable, failed_precondition if there are none.
+  // invalid_argument for a node that is not a variable, failed_precondition if there are none. So is a variable of text
+  // by the first save (invalid_argument): checkpoints hold numbers and booleans.
   explicit saver(saver_options options = {}) : o_(std::move(options)), graph_(default_graph()) {}
   saver(const saver&) = delete;
   ~saver() { settle(); }
@@ -176,6 +177,8 @@ class saver {
   std::vector<any_tensor> fetch(session& from, const std::vector<saved_variable>& all,
                                 const variable_handle<std::int64_t>* step) const;
   void add(saved_tensor& to, const saved_variable& v, const any_tensor& value) const;
+  // Throws invalid_argument for a variable of text.
+  static void expect_numbers(const node& variable);
   checkpoint_contents read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
                            std::optional<std::int64_t> number) const;
   std::string write(const checkpoint_contents& taken);

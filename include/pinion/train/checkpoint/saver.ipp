@@ -207,10 +207,20 @@ PINION_DECL void saver::add(saved_tensor& to, const saved_variable& v, const any
   to.pieces.push_back(value);
 }
 
+inline void saver::expect_numbers(const node& variable) {
+  if (variable.outputs[0].dtype != dtype::string) return;
+  throw error(errc::invalid_argument,
+              "variable '" + variable.name + "' is of text, and checkpoints hold numbers and booleans only: make it " +
+                  "local ({.local = true}), so that each start initialises it, or name the variables to save " +
+                  "(saver_options.variables)")
+      .at_node(variable.name, variable.op, to_string(variable.where));
+}
+
 PINION_DECL checkpoint_contents saver::read(session& from, const std::string& path,
                                             const variable_handle<std::int64_t>* step,
                                             std::optional<std::int64_t> number) const {
   auto all = variables();
+  for (const saved_variable& v : all) expect_numbers((*graph_)[v.variable]);
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return first_row(a) < first_row(b); });
   const std::vector<any_tensor> values = fetch(from, all, step);
   if (step) number = *values.back().data<std::int64_t>();

@@ -58,6 +58,9 @@ struct checkpoint_saver_options {
   double retry_secs = 10;
   // The seconds for which the save at the end is tried again before its error is thrown.
   double last_save_secs = 60;
+  // true: begin() throws failed_precondition while such a hook of another training, in this process or another of the
+  // machine, saves in the folder. The hook of a monitored session without a cluster is so.
+  bool alone = false;
   // Receives a line for each checkpoint; empty: nothing is written.
   text_sink log = {};
   // Receives a line for each failed save; empty: standard error.
@@ -113,6 +116,7 @@ class checkpoint_saver {
   global_step_watch step_;
   disk_trouble graph_page_;
   std::optional<started_save> under_way_;
+  std::shared_ptr<const void> held_;   // the folder, from begin() to end()
   std::optional<std::int64_t> saved_;  // the step of this session's last complete checkpoint
   int failures_ = 0;                   // saves that failed in a row
   std::optional<step_timer::clock::time_point> retry_at_;

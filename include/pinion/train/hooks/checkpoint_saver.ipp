@@ -31,6 +31,10 @@ PINION_DECL void checkpoint_saver::begin() {
   step_.begin();
   if (!o_.saver) o_.saver = std::make_shared<pinion::train::saver>();
   files::make_folder(o_.dir);
+  if (o_.alone && !(held_ = files::hold_folder(o_.dir)))
+    throw error(errc::failed_precondition,
+                "another training writes its checkpoints to " + o_.dir +
+                    ", and has not ended: let it end, or give this one a folder of its own (checkpoint_dir)");
   {
     // This proves that files can be made in the folder. An existing list stays as it is, since nothing is committed.
     const files::output_file writable(std::filesystem::path(o_.dir) / "checkpoint");
@@ -68,6 +72,7 @@ PINION_DECL void checkpoint_saver::end(session& s) {
   if (saved_ != now) insist(s, now);
   for (const checkpoint_listener& l : o_.listeners)
     if (l.end) l.end(s, now);
+  held_.reset();
 }
 
 PINION_DECL bool checkpoint_saver::save(session& s, std::int64_t step) {

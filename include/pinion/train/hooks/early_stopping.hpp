@@ -11,6 +11,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
+#include <pinion/train/hooks/disk_trouble.hpp>
 #include <pinion/train/hooks/global_step_watch.hpp>
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/hooks/step_timer.hpp>
@@ -37,13 +38,17 @@ struct early_stopping_options {
   std::string save_to = {};
   // Takes and gives back the variables; empty: a saver of all global variables.
   std::shared_ptr<pinion::train::saver> saver = {};
+  // Receives what cannot be saved; empty: standard error.
+  text_sink warn = {};
 };
 
 // Evaluates the model every so many global steps and asks for the end of training once `patience` evaluations in a row
 // were no better than the best; with the greatest number for that it only keeps the best. Copies share the state, so a
 // program can keep a copy and ask it for best(). The copies are for one thread at a time, the session's. A metric that
 // is NaN is never better. The constructor throws invalid_argument without a metric or with patience below 1; an error
-// of the metric, or of the saving, ends the step. begin() throws data_loss for a file of a value that holds none.
+// of the metric ends the step. So does one of saving, unless it may pass, as that of a full disk, and saving has worked
+// before: then training goes on, and the best model is the one that was saved last. begin() throws data_loss for a file
+// of a value that holds none.
 //
 //   tr::early_stopping stop{{.metric = [&](pn::session& s) { return double(s.run(accuracy)); }}};
 //   tr::monitored_training_session sess{{.hooks = {stop}}};
@@ -73,12 +78,14 @@ class early_stopping {
     // Reads the value of the best model that is on the disk, if one is.
     void recall();
     void keep(session& on);
+    disk_trouble saving_trouble(bool has_worked) const;
     early_stopping_options o;
     step_timer timer;
     global_step_watch step;
     double best = std::numeric_limits<double>::quiet_NaN();
     std::int64_t best_step = -1;
     int since_best = 0;
+    disk_trouble trouble;  // of saving; the best model is the last one that was saved
     std::map<std::string, any_tensor> kept;
   };
   std::shared_ptr<state> state_;

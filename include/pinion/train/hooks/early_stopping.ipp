@@ -45,7 +45,7 @@ PINION_DECL void early_stopping::end(session& on) {
 }
 
 PINION_DECL early_stopping::state::state(early_stopping_options given)
-    : o(std::move(given)), timer(o.every_n_steps, std::nullopt, "early_stopping") {}
+    : o(std::move(given)), timer(o.every_n_steps, std::nullopt, "early_stopping"), trouble(saving_trouble(false)) {}
 
 PINION_DECL void early_stopping::state::evaluate(session& on, std::int64_t now) {
   timer.done(now);
@@ -54,10 +54,12 @@ PINION_DECL void early_stopping::state::evaluate(session& on, std::int64_t now) 
     ++since_best;
     return;
   }
-  best = value;
-  best_step = now;
   since_best = 0;
-  keep(on);
+  const double before = std::exchange(best, value);
+  const std::int64_t step_before = std::exchange(best_step, now);
+  bool is_kept = false;
+  trouble.survive([&] { keep(on), is_kept = true; });
+  if (!is_kept) best = before, best_step = step_before;
 }
 
 PINION_DECL void early_stopping::state::keep(session& on) {
@@ -79,6 +81,11 @@ PINION_DECL void early_stopping::state::recall() {
   std::string first, second;
   if (!(file >> best >> first >> second >> best_step) || first + second != "atstep" || best_step < 0)
     throw error(errc::data_loss, path + " does not say which value the best model has, as in '0.98 at step 2000'");
+  trouble = saving_trouble(true);
+}
+
+PINION_DECL disk_trouble early_stopping::state::saving_trouble(bool has_worked) const {
+  return {"a new best model", o.warn, has_worked};
 }
 
 PINION_DECL bool early_stopping::state::is_better(double value) const {

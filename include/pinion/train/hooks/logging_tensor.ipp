@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <pinion/base/harmless.hpp>
 #include <pinion/tensor/text.hpp>
 #include <pinion/train/hooks/logging_tensor.hpp>
 
@@ -44,7 +45,8 @@ PINION_DECL void logging_tensor::log(std::span<const any_tensor> values) {
   if (o_.formatter) {
     line = o_.formatter(all);
   } else {
-    for (const auto& [tag, value] : all) line += (line.empty() ? "" : ", ") + tag + " = " + to_string(value);
+    for (const auto& [tag, value] : all)
+      line += (line.empty() ? "" : ", ") + tag + " = " + harmless(to_string(value), std::string::npos);
     if (passed) line += fmt::format(" ({:.3f} sec)", passed->seconds);
   }
   o_.log ? o_.log(line) : fmt::print("{}\n", line);

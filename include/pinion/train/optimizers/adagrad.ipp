@@ -1,6 +1,7 @@
 // Bodies of <pinion/train/optimizers/adagrad.hpp>.
 #pragma once
 
+#include <pinion/base/number_text.hpp>
 #include <pinion/train/optimizers/adagrad.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -8,7 +9,7 @@ namespace pinion { inline namespace v0 { namespace train {
 PINION_DECL adagrad::adagrad(const options& o) : o_(o) {
   if (!(o.initial_accumulator_value > 0))
     throw error(errc::invalid_argument, "the initial_accumulator_value of adagrad is " +
-                                            std::to_string(o.initial_accumulator_value) + "; it must be positive");
+                                            number_text(o.initial_accumulator_value) + "; it must be positive");
 }
 
 PINION_DECL operation adagrad::apply_one(graph& g, node_id variable, const gradient_value& gradient,

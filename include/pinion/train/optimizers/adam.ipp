@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <pinion/autodiff/gradients.hpp>
+#include <pinion/base/number_text.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/op/variable/variable.hpp>
 #include <pinion/train/optimizers/adam.hpp>
@@ -15,7 +16,7 @@ namespace pinion { inline namespace v0 { namespace train {
 PINION_DECL adam::adam(const options& o) : o_(o) {
   for (const double beta : {o.beta1, o.beta2})
     if (!(beta >= 0 && beta < 1))
-      throw error(errc::invalid_argument, "a beta of adam is " + std::to_string(beta) + "; it must be in [0, 1)");
+      throw error(errc::invalid_argument, "a beta of adam is " + number_text(beta) + "; it must be in [0, 1)");
 }
 
 PINION_DECL scalar_value adam::rate(graph& g, const std::vector<gradient_of_variable>& gradients) const {

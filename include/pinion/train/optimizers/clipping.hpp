@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/number_text.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/op/elementwise/spelling.hpp>
 #include <pinion/op/matmul/spelling.hpp>
@@ -48,8 +49,8 @@ template <dsl::graph_operand A>
 expr<dsl::value_of<A>> clip_by_value(const A& x, dsl::value_of<A> low, dsl::value_of<A> high,
                                      source_location where = source_location::current()) {
   if (!(low <= high))
-    throw error(errc::invalid_argument, "clip_by_value of '" + x.name() + "': the lowest value, " +
-                                            std::to_string(low) + ", is above the highest, " + std::to_string(high));
+    throw error(errc::invalid_argument, "clip_by_value of '" + x.name() + "': the lowest value, " + number_text(low) +
+                                            ", is above the highest, " + number_text(high));
   const expr<dsl::value_of<A>> at_most = minimum(x, high, {}, where);
   return maximum(at_most, low, {}, where);
 }

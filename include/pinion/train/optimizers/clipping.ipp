@@ -1,6 +1,7 @@
 // Bodies of <pinion/train/optimizers/clipping.hpp>.
 #pragma once
 
+#include <pinion/base/number_text.hpp>
 #include <pinion/train/optimizers/clipping.hpp>
 
 namespace pinion { inline namespace v0 { namespace train { namespace detail {
@@ -8,7 +9,7 @@ namespace pinion { inline namespace v0 { namespace train { namespace detail {
 PINION_DECL void expect_positive(const char* function, double norm) {
   if (!(norm > 0))
     throw error(errc::invalid_argument,
-                std::string(function) + " to " + std::to_string(norm) + "; a norm to clip to must be positive");
+                std::string(function) + " to " + number_text(norm) + "; a norm to clip to must be positive");
 }
 
 }}}}  // namespace pinion::v0::train::detail

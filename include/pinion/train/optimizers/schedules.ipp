@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <pinion/base/number_text.hpp>
 #include <pinion/train/optimizers/rate_node.hpp>
 #include <pinion/train/optimizers/schedules.hpp>
 
@@ -15,7 +16,7 @@ namespace pinion { inline namespace v0 { namespace train { namespace detail {
 inline void expect_steps(const char* schedule, double steps) {
   if (!(steps > 0))
     throw error(errc::invalid_argument,
-                std::string(schedule) + " over " + std::to_string(steps) + " steps; it must be more than 0");
+                std::string(schedule) + " over " + number_text(steps) + " steps; it must be more than 0");
 }
 
 // Builds the node of a schedule.

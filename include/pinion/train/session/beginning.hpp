@@ -63,6 +63,8 @@ class beginning {
     std::string before = {};  // the checkpoint before it; "": there is none
   };
   choice choose() const;
+  // The remark on checkpoints of a series that are later than the one that is restored, and that no list names.
+  std::string later_than(const std::string& checkpoint) const;
   std::string missing_in(const std::string& checkpoint, const std::string& before) const;
   void restore(session& s, const choice& from) const;
   bool is_ready(session& s) const;

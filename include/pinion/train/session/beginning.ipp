@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <pinion/files/folder.hpp>
+#include <pinion/spec/names.hpp>
 #include <pinion/train/checkpoint/checkpoint_files.hpp>
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
 #include <pinion/train/handle.hpp>
@@ -54,6 +55,15 @@ void say_way_on(const std::string& checkpoint, const std::string& before, const 
                                       before.empty() ? "begin anew" : "go on from " + before,
                                       (files::is_there(its.whole()) ? its.whole() : its.index()).string()));
   }
+}
+
+// The remark on checkpoints that the list of a folder does not name.
+inline std::string told(const std::string& folder, const std::vector<std::string>& unlisted) {
+  if (unlisted.empty()) return "";
+  return fmt::format(
+      "; {0} has {1}{2}, which its list of checkpoints does not name, and which new ones of these names replace; "
+      "to go on from one of them, stop, and write the line 'model_checkpoint_path: \"NAME\"' into {0}/checkpoint",
+      folder, unlisted.back(), unlisted.size() > 1 ? fmt::format(" and {} more", unlisted.size() - 1) : "");
 }
 
 inline std::string at_step(std::optional<std::int64_t> step) {
@@ -199,13 +209,14 @@ inline beginning::choice beginning::choose() const {
     if (missing.empty()) {
       made.checkpoint = checkpoint;
       made.before = before;
+      made.remark += later_than(checkpoint);
       return made;
     }
     if (o_.scaffold.restoring.partial && in_part.checkpoint.empty() && step_of(checkpoint))
       in_part = {checkpoint, made.remark + fmt::format("; it does not have {}: initialised", missing), true, before};
     made.remark += fmt::format("; checkpoint {} is passed over, since it does not have {}", checkpoint, missing);
   }
-  if (!in_part.checkpoint.empty()) return in_part;
+  if (!in_part.checkpoint.empty()) return in_part.remark += later_than(in_part.checkpoint), in_part;
   if (!listed.empty() && o_.scaffold.restoring.partial &&
       !graph_view(*o_.config.graph).collection("global_step").empty())
     throw error(errc::not_found,
@@ -217,13 +228,16 @@ inline beginning::choice beginning::choose() const {
     made.remark =
         fmt::format("; the list of checkpoints in {} names '{}'{}, of which there is no file", o_.checkpoint_dir,
                     gone.back().prefix, gone.size() > 1 ? fmt::format(" and {} more", gone.size() - 1) : "");
-  const auto others = unlisted_checkpoints(o_.checkpoint_dir);
-  if (!others.empty())
-    made.remark += fmt::format(
-        "; {0} has {1}{2}, which its list of checkpoints does not name, and which new ones of these names replace; "
-        "to go on from one of them, stop, and write the line 'model_checkpoint_path: \"NAME\"' into {0}/checkpoint",
-        o_.checkpoint_dir, others.back(), others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "");
+  made.remark += detail::told(o_.checkpoint_dir, unlisted_checkpoints(o_.checkpoint_dir));
   return made;
+}
+
+inline std::string beginning::later_than(const std::string& checkpoint) const {
+  const std::string name = std::filesystem::path(checkpoint).filename().string();
+  const auto series = [](const std::string& of) { return of.substr(0, of.rfind('-')); };
+  auto others = unlisted_checkpoints(o_.checkpoint_dir);
+  std::erase_if(others, [&](const auto& one) { return series(one) != series(name) || !natural_less(name, one); });
+  return detail::told(o_.checkpoint_dir, others);
 }
 
 inline std::string beginning::keep(const found& here, const std::string& checkpoint, bool recovers) const {

@@ -62,6 +62,7 @@ PINION_DECL std::vector<any_hook> hooks_of(const monitored_session_options& o, g
                                       .save_secs = o.save_checkpoint_secs,
                                       .saver = o.scaffold.saver,
                                       .max_failed_saves = o.max_failed_saves,
+                                      .alone = o.master.empty(),  // on a cluster, a sign tells who is the chief
                                       .log = o.log,
                                       .warn = o.log}));
   return hooks;
