@@ -14,6 +14,7 @@
 #include <pinion/base/log.ipp>
 #include <pinion/base/md5.ipp>
 #include <pinion/base/near_name.ipp>
+#include <pinion/base/number_text.ipp>
 #include <pinion/base/outcome.ipp>
 #include <pinion/base/process.ipp>
 #include <pinion/base/processors.ipp>

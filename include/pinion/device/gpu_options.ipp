@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include <pinion/base/error.hpp>
+#include <pinion/base/number_text.hpp>
 #include <pinion/device/gpu_options.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -36,7 +37,7 @@ PINION_DECL std::vector<gpu_share> chosen_gpus(const gpu_options& o, std::size_t
   if (count == 0) return {};
   const double fraction = o.per_process_memory_fraction;
   if (!(fraction >= 0 && fraction <= 1))
-    throw error(errc::invalid_argument, "per_process_memory_fraction is " + std::to_string(fraction) +
+    throw error(errc::invalid_argument, "per_process_memory_fraction is " + number_text(fraction) +
                                             ", not within [0, 1]: a GPU has no memory beside its own");
   if (o.virtual_devices < 1)
     throw error(errc::invalid_argument,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include <pinion/base/number_text.hpp>
 #include <pinion/nn/initializers.hpp>
 
 namespace pinion { inline namespace v0 { namespace nn {
@@ -60,8 +61,8 @@ PINION_DECL initializer initializer::all(double value) {
 
 PINION_DECL initializer initializer::between(double low, double high, std::int64_t seed) {
   if (!(low <= high))
-    throw error(errc::invalid_argument, "an initializer of numbers in [" + std::to_string(low) + ", " +
-                                            std::to_string(high) + "): there are none");
+    throw error(errc::invalid_argument,
+                "an initializer of numbers in [" + number_text(low) + ", " + number_text(high) + "): there are none");
   initializer i;
   i.draws_ = kind::between;
   i.low_ = low;
@@ -72,7 +73,7 @@ PINION_DECL initializer initializer::between(double low, double high, std::int64
 
 PINION_DECL initializer::initializer(const variance_scaling_options& o) : o_(o) {
   if (!(o.scale > 0))
-    throw error(errc::invalid_argument, "an initializer of scale " + std::to_string(o.scale) + "; it must be positive");
+    throw error(errc::invalid_argument, "an initializer of scale " + number_text(o.scale) + "; it must be positive");
 }
 
 }}}  // namespace pinion::v0::nn

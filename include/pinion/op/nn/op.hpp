@@ -107,6 +107,9 @@ struct in_top_k {
   static void infer(shape_context& c);
 };
 
+// Throws invalid_argument for a rate of dropout outside of [0, 1).
+void expect_dropout_rate(double rate);
+
 }}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <pinion/base/number_text.hpp>
 #include <pinion/op/elementwise/formula.hpp>
 #include <pinion/op/elementwise/held_formula.hpp>
 #include <pinion/op/layout/op.hpp>
@@ -156,6 +157,11 @@ PINION_DECL void in_top_k::infer(shape_context& c) {
   c.expect_rank(0, 2, "the predictions");
   c.expect_rank(1, 1, "the targets");
   c.output(dtype::boolean, {detail::common_rows(c, 0, 1)});
+}
+
+PINION_DECL void expect_dropout_rate(double rate) {
+  if (!(rate >= 0 && rate < 1))
+    throw error(errc::invalid_argument, "a dropout rate of " + number_text(rate) + " is not in [0, 1)");
 }
 
 }}}  // namespace pinion::v0::op

@@ -111,8 +111,7 @@ expr<dsl::value_of<A>> dropout(A&& x, const dropout_options& options = {},
                                source_location where = source_location::current()) {
   using T = dsl::value_of<A>;
   dsl::check_floating<A>();
-  if (!(options.rate >= 0 && options.rate < 1))
-    throw error(errc::invalid_argument, "a dropout rate of " + std::to_string(options.rate) + " is not in [0, 1)");
+  op::expect_dropout_rate(options.rate);
   const called_from line(where);
   const name_scope scope{options.name};
   const expr<T> kept = x;

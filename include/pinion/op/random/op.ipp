@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include <pinion/base/number_text.hpp>
 #include <pinion/op/random/op.hpp>
 #include <pinion/opkit/shape_context.hpp>
 
@@ -41,7 +42,7 @@ PINION_DECL void random_uniform::infer(shape_context& c) {
   const auto type = c.attrs().get<dtype>("dtype");
   const bool some = is_integer(type) ? detail::are_integers(low, high, type) : low <= high;
   if (!some)
-    c.fail("there is no number in [" + std::to_string(low) + ", " + std::to_string(high) + "), or one that no " +
+    c.fail("there is no number in [" + number_text(low) + ", " + number_text(high) + "), or one that no " +
            std::string(to_string(type)) + " holds");
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <pinion/base/number_text.hpp>
 #include <pinion/op/slice/op.hpp>
 #include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/gradient_context.hpp>
@@ -202,7 +203,7 @@ PINION_DECL void pad::infer(shape_context& c) {
   const std::string type(to_string(c.dtype(0)));
   if (!dtypes::plain.has(c.dtype(0))) c.fail("Pad of " + type + " is not defined");
   if (const double value = c.attrs().get_or("value", 0.0); !detail::holds(c.dtype(0), value))
-    c.fail("a padding with " + std::to_string(value) + ", which no " + type + " holds");
+    c.fail("a padding with " + number_text(value) + ", which no " + type + " holds");
   c.output(c.dtype(0), detail::padded(c.shape(0), before, after));
 }
 
