@@ -1,6 +1,6 @@
 # Finds what pinion stands on. Each optional component is found or off, never half:
 #   PINION_WITH_X = AUTO (use it if it is there) | ON (it must be there) | OFF
-# Sets PINION_COMPONENTS (packages), PINION_COMPONENT_TARGETS and PINION_COMPONENT_DEFINITIONS.
+# Sets PINION_COMPONENTS (packages), PINION_COMPONENT_TARGETS, PINION_COMPONENT_DEFINITIONS and PINION_DEBIAN_PACKAGES.
 include_guard()
 
 find_package(Threads REQUIRED)
@@ -43,6 +43,9 @@ macro(pinion_component name package target debian without)
   if(PINION_HAS_${name})
     list(APPEND PINION_COMPONENTS ${package})
     list(APPEND PINION_COMPONENT_TARGETS ${target})
+    if("${debian}" MATCHES "^[a-z0-9.+-]+$")
+      list(APPEND PINION_DEBIAN_PACKAGES ${debian})
+    endif()
   endif()
   list(APPEND PINION_COMPONENT_DEFINITIONS PINION_HAS_${name}=${PINION_HAS_${name}})
 endmacro()
@@ -50,6 +53,7 @@ endmacro()
 unset(PINION_COMPONENTS)
 unset(PINION_COMPONENT_TARGETS)
 unset(PINION_COMPONENT_DEFINITIONS)
+set(PINION_DEBIAN_PACKAGES libfmt-dev)
 pinion_component(ONEDNN oneDNN pinion::onednn libdnnl-dev "float matrix products take the CBLAS or the plain loops")
 pinion_component(CBLAS CBLAS pinion::cblas libopenblas-openmp-dev "double matrix products take the plain loops")
 pinion_component(ASIO Asio pinion::asio libasio-dev "there are no clusters")

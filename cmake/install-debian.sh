@@ -45,25 +45,29 @@ Cannot go on: cmake could not configure $folder."
 }
 
 # progress: reads what ninja says, and tells of it how much is done and how long the rest will take: in one line of a
-# terminal that it writes again, else in a line for each quarter. It passes on what is no step of the build.
+# terminal that it writes again, else in a line for each quarter. It passes on what is no step of the build. The last
+# step is told of once nothing comes behind it, since a failure would.
 progress() {
-  local line began=$SECONDS taken told=0 text
+  local line began=$SECONDS taken told=0 text last=""
   while IFS= read -r line; do
     if [[ "$line" =~ ^\[([0-9]+)/([0-9]+)\]" " ]]; then
       [ "${BASH_REMATCH[1]}" != 0 ] || continue  # it looks for new files
       local made=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
       taken=$((SECONDS - began)) text="$made of $all steps"
-      [ "$made" = "$all" ] && text="$text in $taken s" || text="$text, about $((taken * (all - made) / made)) s to go"
-      if [ -t 1 ]; then
-        printf '\r\033[K%s' "$text"
-        [ "$made" != "$all" ] || echo
+      if [ "$made" = "$all" ]; then
+        last="$text in $taken s"
+      elif [ -t 1 ]; then
+        printf '\r\033[K%s' "$text, about $((taken * (all - made) / made)) s to go"
       elif [ $((4 * made)) -ge $((all * (told + 1))) ]; then
         told=$((4 * made / all))
-        echo "$text"
+        echo "$text, about $((taken * (all - made) / made)) s to go"
       fi
     else
+      last=""
       [ ! -t 1 ] || printf '\r\033[K'
       printf '%s\n' "$line"
     fi
   done
+  [ ! -t 1 ] || printf '\r\033[K'
+  [ -z "$last" ] || echo "$last"
 }

@@ -1,0 +1,25 @@
+# cmake -D BUILD=DIR -D CPACK=cpack -D DPKG=dpkg-deb -D CONSUMER=DIR -D FOLDER=DIR -D COMPILER=c++ -P debian.cmake: the
+# package of a build unpacks to what a project finds, and says what it depends on.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  if(failed)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\n${said}")
+  endif()
+  set(said "${said}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${FOLDER})
+run(${CPACK} -G DEB -B ${FOLDER} --config ${BUILD}/CPackConfig.cmake)
+file(GLOB package ${FOLDER}/libpinion-dev_*.deb)
+run(${DPKG} --field ${package} Depends)
+if(NOT said MATCHES "libfmt-dev")
+  message(FATAL_ERROR "${package} depends on: ${said}")
+endif()
+run(${DPKG} --extract ${package} ${FOLDER}/root)
+if(NOT EXISTS ${FOLDER}/root/usr/include/pinion/pinion.hpp)
+  message(FATAL_ERROR "${package} has no usr/include/pinion/pinion.hpp")
+endif()
+run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${FOLDER}/consumer -D CMAKE_PREFIX_PATH=${FOLDER}/root/usr
+  -D CMAKE_CXX_COMPILER=${COMPILER})
+file(REMOVE_RECURSE ${FOLDER})
