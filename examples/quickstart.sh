@@ -8,6 +8,16 @@ cd "$(dirname "$0")/.."
 verbose=""
 [ "${1:-}" != --verbose ] || { verbose=1 && shift; }
 
+# A wrong option of the example is told of before anything is built.
+known="$(grep -ohE 'add(_flag)?\("--[a-z-]+' examples/14_mnist_cluster/*.[ch]pp examples/support/*.[ch]pp | sed 's/.*"//')"
+for word in "$@"; do
+  option="${word%%=*}"
+  case "$option" in
+    --help | --version | [^-]* | -[^-]*) ;;
+    --*) grep -qxF -e "$option" <<<"$known" || stop "mnist_cluster has no option '$option'; there are: --help "$known ;;
+  esac
+done
+
 # The library is built for this program on this machine: for its instructions, with few kernels, and without CUDA where
 # there is no driver of GPUs, unless they are asked for.
 cuda=OFF

@@ -51,5 +51,5 @@ std::optional<int> command_line::parse(int argc, char** argv) try {
   app_->parse(argc, argv);
   return std::nullopt;
 } catch (const CLI::ParseError& e) {
-  return app_->exit(e);
+  return app_->exit(e) == 0 ? 0 : 2;
 }

@@ -41,6 +41,17 @@ TEST_CASE("a text that is no cluster is refused with a sentence") {
              Catch::Contains("'ps' is not of the form job=host:port; a cluster is written as"));
 }
 
+TEST_CASE("a file that is no cluster is refused by its name, and nothing of what is in it is told") {
+  const temporary_file file;
+  for (const char* secret : {"tops3cret", "tops3cret=1", "{\"tops3cret\": 1", "a=b:1;tops3cret"}) {
+    file.write(secret);
+    const std::string said = failure([&] { read_cluster("@" + file.path); });
+    CHECK_THAT(said,
+               Catch::StartsWith("invalid_argument: the file '" + file.path + "' is no cluster, or has a fault: "));
+    CHECK_THAT(said, !Catch::Contains("tops3cret"));
+  }
+}
+
 TEST_CASE("a task's index is a number, or a text of one, as for TensorFlow") {
   const auto with_index = [](const std::string& index) {
     return R"({"cluster": {"worker": ["b:2"]}, "task": {"type": "worker", "index": )" + index + "}}";

@@ -102,9 +102,9 @@ TEST_CASE("what cannot be served ends with 1 and a sentence, wrong options with 
     int status;
     const char* says;
   } all[] = {
-      {{"--cluster", "nonsense"}, 1, "is no cluster"},
-      {{"--cluster", "@/no/such/file"}, 1, "/no/such/file"},
-      {{"--cluster", "@/"}, 1, "/ is not a regular file"},
+      {{"--cluster", "nonsense"}, 2, "is no cluster"},
+      {{"--cluster", "@/no/such/file"}, 2, "/no/such/file"},
+      {{"--cluster", "@/"}, 2, "/ is not a regular file"},
       {{"--cluster", "ps=a:1", "--job", "worker"}, 2, "the cluster has no job 'worker'"},
       {{"--cluster", any_port, "--task", "7"}, 2, "the cluster has no task 7 of job 'local'"},
       {{"--cluster", "local=" + taken}, 1, "Address already in use"},

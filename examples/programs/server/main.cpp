@@ -60,11 +60,10 @@ int main(int argc, char** argv) {
   server::options o;
   if (const auto over = server::read(argc, argv, o)) return *over;
   if (o.log == server::log_format::json) server::log_as_json("");
-  int status = 1;
+  int status = 2;  // of wrong options
   try {
     const cluster_text text = read_cluster(o.cluster);
     const pinion::server_options task = task_of(o, text);
-    status = 2;  // of wrong options
     expect_task(text.cluster, task);
     status = 1;
     serve(text.cluster, task, o);

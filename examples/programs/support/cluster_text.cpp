@@ -132,6 +132,25 @@ std::string file_text(const std::string& name) {
   return file.whole();
 }
 
+cluster_text read_text(std::string text) {
+  if (text.starts_with(byte_order_mark)) text = trimmed(text.substr(byte_order_mark.size()));
+  if (text.starts_with("{")) return read_json(text);
+  return {read_words(text), "", std::nullopt};
+}
+
+// An error tells nothing of what is in the file: it may be that of a key.
+cluster_text read_file(const std::string& name) {
+  const std::string text = trimmed(file_text(name));
+  try {
+    return read_text(text);
+  } catch (const error& e) {
+    throw error(e.code(), "the file '" + name +
+                              "' is no cluster, or has a fault: a cluster is written as ps=host:port;" +
+                              "worker=host:port,host:port or as JSON, as in TF_CONFIG; given in place of @" + name +
+                              ", its text is told what is wrong with it");
+  }
+}
+
 std::string environment_text() {
   for (const char* name : {"PINION_CLUSTER", "TF_CONFIG"})
     if (const char* text = std::getenv(name); text && *text) return text;
@@ -141,9 +160,6 @@ std::string environment_text() {
 }  // namespace
 
 cluster_text read_cluster(const std::string& given) {
-  std::string text = trimmed(given == "env" ? environment_text() : given);
-  if (text.starts_with("@")) text = trimmed(file_text(text.substr(1)));
-  if (text.starts_with(byte_order_mark)) text = trimmed(text.substr(byte_order_mark.size()));
-  if (text.starts_with("{")) return read_json(text);
-  return {read_words(text), "", std::nullopt};
+  const std::string text = trimmed(given == "env" ? environment_text() : given);
+  return text.starts_with("@") ? read_file(text.substr(1)) : read_text(text);
 }
