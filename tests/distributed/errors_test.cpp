@@ -220,6 +220,32 @@ TEST_CASE("R9: a step without a limit says for whom it waits, whether that task 
           Catch::Contains("): it answers, and ") && Catch::Contains(" s after the beginning it was in 'long_empty"));
 }
 
+TEST_CASE("R9: of many long runs of a client a few are told, and the report has the number of the others") {
+  fresh f;
+  const local_cluster cluster({{"worker", 1}});
+  fifo_queue<int> queue{{.capacity = 1, .shapes = {{}}, .name = "many_wait"}};
+  const auto takes = operation(queue.dequeue());
+  constexpr std::size_t sessions = 40;
+  std::vector<std::unique_ptr<session>> all;
+  for (std::size_t i = 0; i < sessions; ++i)
+    all.push_back(std::make_unique<session>(toward(cluster.target("worker", 0))));
+  auto& interval = of_this_process<detail::said_waits>().interval;
+  interval = 100ms;
+  const told_lines told;
+  {
+    std::vector<std::jthread> runs;
+    for (const auto& one : all)
+      runs.emplace_back([&] { CHECK(caught([&] { one->run(takes); }).code() == errc::cancelled); });
+    while (inspect(cluster.target("worker", 0)).backlog.lines_untold < sessions) std::this_thread::yield();
+    for (const auto& one : all) one->close();
+  }
+  interval = 10s;
+  const std::string text = told.all();
+  std::size_t lines = 0;
+  for (std::size_t at = 0; (at = text.find("has run a step for ", at)) != text.npos; ++at) ++lines;
+  CHECK(lines <= 10);
+}
+
 TEST_CASE("R9: a step whose own part does not end says in which nodes that is") {
   auto& cluster = any_cluster();
   fresh f;

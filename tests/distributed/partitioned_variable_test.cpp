@@ -99,7 +99,7 @@ TEST_CASE("a table in parts learns on a cluster what it learns on one machine, a
     prefix = m.saver->save(sess, dir.path("model"), 5);
   }
   {
-    spread_table m(2, 4);
+    spread_table m(2, 11);
     pn::local_cluster local{{{"ps", 2}, {"worker", 1}}};
     pn::session sess{
         {.target = local.target("worker", 0), .graph = &m.g, .operation_timeout = std::chrono::seconds(60)}};

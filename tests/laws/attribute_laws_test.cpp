@@ -341,6 +341,7 @@ TEST_CASE("S2: what an op does not list is refused from any peer, and what it li
   real::two_workers cluster;
   real::honest good(cluster.victim());
   liar_of_attributes lies(cluster);
+  std::set<std::pair<std::string_view, std::string_view>> lied_about;
   for_each_call([&](std::string_view op, const sample& s, dtype key) {
     const laws::call c = call_of(op, s, key);
     const definition& def = definition_of(op);
@@ -360,6 +361,8 @@ TEST_CASE("S2: what an op does not list is refused from any peer, and what it li
       expect(lies.tell_as_client(fed, l.attrs, waits), l.is_undeclared || is_rewrite);
       expect(lies.tell_as_task(known, l.attrs, waits), l.is_undeclared);
       ledger::get().count("(i) attributes of a wrong name, kind, size or number", op, 3);
+      if (rule && lied_about.emplace(op, rule->name).second)
+        ledger::get().count("(i) attributes of these ops that are so", op, 1);
     }
     CHECK(good.run() == 3);
   });
