@@ -42,13 +42,13 @@ TEST_CASE_METHOD(world, "a replay copies its inputs by one launch, and its outpu
     const fake_cuda::counts after = fake_cuda::count();
     return std::pair(after.launches - before.launches, after.copies - before.copies);
   };
-  const auto [launches, copies] = counted_run();
+  const auto launches = counted_run().first;
   counted_run();
   const auto [launches_of_replay, copies_of_replay] = counted_run();
   CHECK(fake_cuda::count().graphs == 1);
   CHECK(launches > 2);
   CHECK(launches_of_replay == 2);
-  CHECK(copies_of_replay == copies);
+  CHECK(copies_of_replay == 3 + 2 + 1);  // of feeds and fetches between host and GPU, and of what is wrong
 }
 
 TEST_CASE_METHOD(world, "inputs of other shapes have recordings of their own") {

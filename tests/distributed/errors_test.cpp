@@ -222,7 +222,7 @@ TEST_CASE("R9: a step without a limit says for whom it waits, whether that task 
 
 TEST_CASE("R9: of many long runs of a client a few are told, and the report has the number of the others") {
   fresh f;
-  const local_cluster cluster({{"worker", 1}});
+  local_cluster cluster({{"worker", 1}});
   fifo_queue<int> queue{{.capacity = 1, .shapes = {{}}, .name = "many_wait"}};
   const auto takes = operation(queue.dequeue());
   constexpr std::size_t sessions = 40;

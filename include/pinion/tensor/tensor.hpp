@@ -320,11 +320,11 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
  private:
   // Makes a copy of its own if the memory is shared.
   void own() {
-    if (value_.unique() || value_.empty()) return;
+    if (value_.unique()) return;
+    if (value_.empty()) return void(value_ = any_tensor(dtype_of<T>, {0}));  // it was moved from
     const buffer_ref room(value_.storage()->home()->allocate_for_copy(value_.bytes()));
     any_tensor copy = room ? any_tensor(dtype_of<T>, shape(), room) : any_tensor(dtype_of<T>, shape());
-    std::copy_n(std::as_const(*this).data(), size(), copy.template data<T>());
-    value_ = std::move(copy);
+    std::copy_n(std::as_const(*this).data(), size(), copy.template data<T>()), value_ = std::move(copy);
   }
   // The place of an element in the row-major order. Throws out_of_range.
   std::size_t offset(std::initializer_list<std::int64_t> index) const {
