@@ -23,6 +23,30 @@ TEST_CASE("a server in the same program runs an op of its own, and its gradient"
   CHECK(to_string(b) == "[18, 36]");
 }
 
+// Yields how many integers its attribute has.
+struct counts_integers {
+  static constexpr std::string_view name = "OwnCountsIntegers";
+  static constexpr input_count inputs = 1;
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::float32}};
+  static constexpr std::string_view no_gradient = "it is only for tests";
+  static void infer(shape_context& c) { c.output(dtype::float32, {}); }
+  static void cpu(kernel_context& c) {
+    *c.allocate(0, dtype::float32, {}).data<float>() = static_cast<float>(c.node->attrs.get<integers>("list").size());
+  }
+};
+
+TEST_CASE("an attribute of an op of one's own has as many integers as it likes") {
+  auto& cluster = two_and_two::of(where::same_process);
+  fresh f;
+  auto x = placeholder<float>({2}, "x");
+  for (const std::int64_t n : {1, 9, 1000}) {
+    const integers all(static_cast<std::size_t>(n), 7);
+    auto y = place<"/job:worker/task:1">(call<counts_integers>({{"list", all}}, x));
+    session sess{toward(cluster.target("worker", 0))};
+    CHECK(float(sess.run({{x, {1, 2}}}, y)) == static_cast<float>(n));
+  }
+}
+
 TEST_CASE("a server of another program names the op that it lacks") {
   auto& cluster = two_and_two::of(where::own_processes);
   fresh f;
