@@ -146,6 +146,22 @@ const std::vector<row>& rows() {
        [](int k, real x) { return times_x(logistic, k, x); }, below_0},
       {"x tanh(softplus)", [](value x) { return x * tanh(f::softplus::apply(x)); },
        [](int k, real x) { return times_x(tanh_of_softplus, k, x); }, below_0},
+      {"1 / x", [](value x) { return 1.0 / x; }, [](int k, real x) { return power_of(-1, k, x); }, everywhere},
+      {"x / 3", [](value x) { return x / 3.0; }, [](int k, real x) { return line(k, x / 3, real(1) / 3); }, everywhere},
+      {"x^3", [](value x) { return pow(x, 3.0); }, [](int k, real x) { return power_of(3, k, x); }, everywhere},
+      {"x^2.5", [](value x) { return pow(x, 2.5); }, [](int k, real x) { return power_of(2.5, k, x); }, everywhere},
+      {"2^x", [](value x) { return pow(2.0, x); },
+       [](int k, real x) { return std::pow(std::log(real(2)), k) * std::pow(real(2), x); }, everywhere},
+      {"max(x, 1)", [](value x) { return max(x, 1.0); },
+       [](int k, real x) {
+         return line(k, x >= 1 ? x : x < 1 ? 1 : x, x >= 1);
+       },
+       everywhere},
+      {"min(x, 1)", [](value x) { return min(x, 1.0); },
+       [](int k, real x) {
+         return line(k, x <= 1 ? x : x > 1 ? 1 : x, x <= 1);
+       },
+       everywhere},
       {"a masked sqrt",
        [](value x) {
          const auto positive = x > 0.0;
@@ -263,13 +279,17 @@ TEST_CASE("where nothing flows into a function, nothing flows on, but through a 
     const std::string name = r.name;
     for (const float x : {0.f, -1.f, 1.f, 200.f, -200.f}) {
       INFO(name << " at " << x);
-      const bool no_number = (name == "log" && x == 0) || (name == "log1p" && x == -1) || (name == "exp" && x == 200);
+      const bool no_number = ((name == "log" || name == "1 / x") && x == 0) || (name == "log1p" && x == -1) ||
+                             ((name == "exp" || name == "2^x") && x == 200) || (name == "x^2.5" && x < 0);
       const float passed = slope(r.formula, x, 0);
       CHECK((no_number ? std::isnan(passed) : passed == 0));
     }
   }
-  CHECK(std::isnan(slope([](value x) { return 1.0 / x; }, 0, 0)));
   CHECK(std::isnan(slope([](value x) { return pow(x, .5); }, 0, 0)));
+  CHECK(std::isnan(slope([](value x) { return x * x * x; }, 1e30f, 0)));
+  CHECK(std::isnan(slope([](value x) { return pow(x, 3.0); }, 1e30f, 0)));
+  for (const auto& f : {apply<functor::squared>, apply<functor::sine>, apply<functor::cosine>})
+    CHECK(std::isnan(slope(f, HUGE_VALF, 0)));
 
   const auto root = [](value x) { return sqrt(x); };
   const auto reciprocal = [](value x) { return rsqrt(x); };
