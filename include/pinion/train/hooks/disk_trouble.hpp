@@ -9,7 +9,8 @@
 namespace pinion { inline namespace v0 { namespace train {
 
 // True for an error that may be mended while training goes on, such as a full disk or a folder that is not writable;
-// false for one that would fail again: invalid_argument, failed_precondition, unimplemented and internal.
+// false for one that would fail again (invalid_argument, failed_precondition, unimplemented and internal), and for one
+// of a session: cancelled, deadline_exceeded, aborted and unavailable.
 bool may_pass(const error& e);
 
 // Writes a line to a sink, or to standard error if the sink is empty.

@@ -16,7 +16,12 @@ PINION_DECL bool may_pass(const error& e) {
     case errc::invalid_argument:
     case errc::failed_precondition:
     case errc::unimplemented:
-    case errc::internal: return false;
+    case errc::internal:
+    // These are of the session that is saved, and never of a disk.
+    case errc::cancelled:
+    case errc::deadline_exceeded:
+    case errc::aborted:
+    case errc::unavailable: return false;
     default: return true;
   }
 }
