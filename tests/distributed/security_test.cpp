@@ -157,6 +157,14 @@ TEST_CASE("a whole cluster works over TLS, and is stopped over it") {
   CHECK(caught([&] { shutdown(local.spec(), c.client); }).code() == errc::unavailable);
 }
 
+TEST_CASE("a process that exits while a thread is in OpenSSL ends well") {
+  const loopback c;
+  for (int i = 0; i < 12; ++i) {
+    process leaving({PINION_TEST_EXIT_IN_TLS, c.task.certificate, c.task.private_key, c.task.authorities});
+    CHECK(leaving.result() == 0);
+  }
+}
+
 TEST_CASE("a server whose certificate names other tasks says so when it starts") {
   const loopback c;
   const auto told_by = [&](const std::string& names) {

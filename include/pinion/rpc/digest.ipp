@@ -5,6 +5,7 @@
 
 #include <pinion/base/error.hpp>
 #include <pinion/rpc/digest.hpp>
+#include <pinion/rpc/openssl.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
@@ -16,7 +17,7 @@ struct digest::state {
   }
 };
 
-PINION_DECL digest::digest() : state_(std::make_unique<state>()) {
+PINION_DECL digest::digest() : state_((detail::keep_openssl_at_exit(), std::make_unique<state>())) {
   state::expect(state_->context && EVP_DigestInit_ex(state_->context.get(), EVP_sha256(), nullptr) == 1);
 }
 

@@ -11,6 +11,7 @@
 
 #include <pinion/base/process.hpp>
 #include <pinion/rpc/key.hpp>
+#include <pinion/rpc/openssl.hpp>
 #include <pinion/rpc/security.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
@@ -22,6 +23,7 @@ inline const unsigned char* bytes_of(std::string_view text) {
 }
 
 inline std::string hmac(std::string_view key, std::string_view text) {
+  keep_openssl_at_exit();
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned length = 0;
   const bool done = HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes_of(text), text.size(),
@@ -48,6 +50,7 @@ struct stretched_keys {
 };
 
 inline std::string stretched(std::string_view text) {
+  keep_openssl_at_exit();
   std::string digest(SHA256_DIGEST_LENGTH, '\0');
   SHA256(bytes_of(text), text.size(), reinterpret_cast<unsigned char*>(digest.data()));
   auto& known = of_this_process<detail::stretched_keys>();

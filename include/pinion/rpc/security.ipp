@@ -7,12 +7,14 @@
 #include <chrono>
 
 #include <pinion/base/error.hpp>
+#include <pinion/rpc/openssl.hpp>
 #include <pinion/rpc/security.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
 namespace detail {
 inline void fill_with_random(void* to, std::size_t bytes) {
+  keep_openssl_at_exit();
   if (RAND_bytes(static_cast<unsigned char*>(to), static_cast<int>(bytes)) != 1)
     throw error(errc::internal, "the system gives no random numbers");
 }

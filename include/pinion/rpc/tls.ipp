@@ -9,6 +9,7 @@
 
 #include <pinion/base/error.hpp>
 #include <pinion/rpc/certificate.hpp>
+#include <pinion/rpc/openssl.hpp>
 #include <pinion/rpc/secret_file.hpp>
 #include <pinion/rpc/tls.hpp>
 
@@ -85,7 +86,7 @@ inline void trust(SSL_CTX* context, const std::string& path) {
 
 PINION_DECL tls_files::tls_files(const std::string& certificate, const std::string& private_key,
                                  const std::string& authorities)
-    : authorities_(authorities), context_(SSL_CTX_new(TLS_method()), &SSL_CTX_free) {
+    : authorities_(authorities), context_((detail::keep_openssl_at_exit(), SSL_CTX_new(TLS_method())), &SSL_CTX_free) {
   SSL_CTX* const c = context_.get();
   if (!c || SSL_CTX_set_min_proto_version(c, TLS1_3_VERSION) != 1)
     throw error(errc::internal, "OpenSSL refuses TLS 1.3: " + detail::openssl_reason());
