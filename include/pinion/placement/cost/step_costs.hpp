@@ -41,6 +41,11 @@ class step_costs {
   int class_of(int device) const { return class_[static_cast<std::size_t>(device)]; }
   double seconds_of_class(position i, int c) const;
   double mean_seconds(position i) const;
+  // How much of what was measured the estimates of the same nodes are off: the sum of the differences by that of the
+  // measured seconds. 0 where nothing was measured.
+  double error_of_estimates() const;
+  // The part of all seconds of a placement that is estimated.
+  double estimated_part(std::span<const std::int32_t> device) const;
   // Does the node take no time and need nothing of other groups, as a constant, a variable and its read?
   bool is_free_source(position i) const { return free_[i]; }
 
@@ -55,6 +60,11 @@ class step_costs {
   std::int64_t memory_limit(int device) const;
 
  private:
+  double estimated(position i, std::size_t c) const;
+  // Negative where the node was not measured.
+  double measured(position i, std::size_t c) const {
+    return measured_.empty() ? -1 : measured_[i * speeds_.size() + c];
+  }
   const device_info& device(int d) const { return p_.devices[static_cast<std::size_t>(d)]; }
   const node& at(position i) const { return p_.graph[p_.nodes[i]]; }
   // `Groups` tells the group, the position and the facts of a node.

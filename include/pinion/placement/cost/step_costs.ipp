@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -19,14 +20,36 @@ PINION_DECL std::span<const step_costs::edge> step_costs::consumers(position i) 
   return {out_.data() + out_begin_[i], out_begin_[i + 1] - out_begin_[i]};
 }
 
-PINION_DECL double step_costs::seconds_of_class(position i, int c) const {
-  if (!measured_.empty()) {
-    const double known = measured_[i * speeds_.size() + static_cast<std::size_t>(c)];
-    if (known >= 0) return known;
-  }
+PINION_DECL double step_costs::estimated(position i, std::size_t c) const {
   if (free_[i]) return 0;
-  const device_speed& s = speeds_[static_cast<std::size_t>(c)];
+  const device_speed& s = speeds_[c];
   return s.launch + std::max(work_[i] / s.flops, touched_[i] / s.memory_bandwidth);
+}
+
+PINION_DECL double step_costs::seconds_of_class(position i, int c) const {
+  const double known = measured(i, static_cast<std::size_t>(c));
+  return known >= 0 ? known : estimated(i, static_cast<std::size_t>(c));
+}
+
+PINION_DECL double step_costs::error_of_estimates() const {
+  double off = 0, all = 0;
+  for (position i = 0; i < nodes(); ++i)
+    for (std::size_t c = 0; c < speeds_.size(); ++c)
+      if (const double known = measured(i, c); known >= 0) {
+        off += std::abs(known - estimated(i, c));
+        all += known;
+      }
+  return all > 0 ? off / all : 0;
+}
+
+PINION_DECL double step_costs::estimated_part(std::span<const std::int32_t> device) const {
+  double part = 0, all = 0;
+  for (position i = 0; i < nodes(); ++i) {
+    const double s = seconds(i, device[i]);
+    all += s;
+    if (measured(i, static_cast<std::size_t>(class_of(device[i]))) < 0) part += s;
+  }
+  return all > 0 ? part / all : 0;
 }
 
 PINION_DECL double step_costs::mean_seconds(position i) const {
