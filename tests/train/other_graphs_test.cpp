@@ -56,6 +56,20 @@ std::vector<tr::gradient_of_variable> gradients_in(model& m) {
   return descent().compute_gradients(m.loss);
 }
 
+// One step of a monitored session.
+void train(model& here, tr::monitored_session_options o) {
+  tr::monitored_training_session sess{std::move(o)};
+  sess.run(here.target);
+}
+void train_with(model& here, tr::any_hook hook) {
+  train(here, {.hooks = {std::move(hook)}});
+}
+void train_by(model& here, const std::function<void(tr::scaffold&)>& make) {
+  tr::monitored_session_options o;
+  make(o.scaffold);
+  train(here, std::move(o));
+}
+
 const std::vector<use>& uses() {
   static const std::vector<use> all{
       // values of nodes
@@ -184,6 +198,64 @@ const std::vector<use>& uses() {
        [](model& h, model& f) {
          (void)tr::clip_by_global_norm(std::vector<expr<float>>{h.x, f.x}, 1);
        }},
+      {"a decaying rate of an optimizer",
+       [](model& h, model& f) {
+         (void)tr::gradient_descent{{.learning_rate = tr::exponential_decay(.1, f.step)}}.minimize(h.loss);
+       }},
+      {"a loss", [](model& h, model& f) { (void)tr::mean_squared_error(h.x, f.x); }},
+      {"a metric", [](model& h, model& f) { (void)tr::mean(h.x, {.weights = f.x}); }},
+      {"accuracy", [](model& h, model& f) { (void)tr::accuracy(h.x, f.x); }},
+      {"a runner's enqueue operations",
+       [](model& h, model& f) {
+         const fifo_queue<float> q({.capacity = 1, .shapes = {{}}});
+         (void)tr::queue_runner(q, {h.target, f.target});
+       }},
+      {"a step of a runner",
+       [](model& h, model& f) {
+         const tr::queue_runner of_far = [&] {
+           const auto there = f.g.as_default();
+           return tr::queue_runner(fifo_queue<float>({.capacity = 1, .shapes = {{}}}), {f.target});
+         }();
+         tr::coordinator all;
+         session s{{.graph = &h.g}};
+         of_far.start(s, all);
+         all.join();
+       }},
+      // hooks and scaffolds
+      {"nan_tensor", [](model& h, model& f) { train_with(h, tr::nan_tensor(f.loss)); }},
+      {"logging_tensor",
+       [](model& h, model& f) {
+         train_with(h, tr::logging_tensor({{"loss", f.loss}}, {.every_n_iter = 1}));
+       }},
+      {"progress_bar", [](model& h, model& f) { train_with(h, tr::progress_bar({.loss = f.loss})); }},
+      {"feed_fn",
+       [](model& h, model& f) {
+         train_with(h, tr::feed_fn([&] { return std::vector<feed>{{f.x, tensor<float>::of({1, 2})}}; }));
+       }},
+      {"final_ops",
+       [](model& h, model& f) {
+         tr::monitored_training_session sess{{.hooks = {tr::final_ops({.fetches = {f.x}})}}};
+         sess.run(h.target);
+         sess.close();
+       }},
+      {"early_stopping saves",
+       [](model& h, model& f) {
+         train_with(h,
+                    tr::early_stopping({.metric = [](session&) { return 1.; },
+                                        .every_n_steps = 1,
+                                        .saver = std::make_shared<tr::saver>(tr::saver_options{.variables = {f.v}})}));
+       }},
+      {"a scaffold's init_op", [](model& h, model& f) { train_by(h, [&](auto& s) { s.init_op = f.target; }); }},
+      {"a scaffold's init_feeds",
+       [](model& h, model& f) { train_by(h, [&](auto& s) {
+                                  s.init_feeds = {{f.x, tensor<float>::of({1, 2})}};
+                                }); }},
+      {"a scaffold's ready_op", [](model& h, model& f) { train_by(h, [&](auto& s) { s.ready_op = f.target; }); }},
+      {"a scaffold's ready_for_local_init_op",
+       [](model& h, model& f) { train_by(h, [&](auto& s) { s.ready_for_local_init_op = f.target; }); }},
+      {"a scaffold's local_init_op",
+       [](model& h, model& f) { train_by(h, [&](auto& s) { s.local_init_op = f.target; }); }},
+      {"a monitored session's step", [](model&, model& f) { tr::monitored_training_session{{}}.run(f.target); }},
       {"weights of a loss", [](model& h, model& f) { (void)tr::mean_squared_error(h.x, h.x, {.weights = f.x}); }},
       {"merged summaries",
        [](model& h, model& f) {

@@ -30,7 +30,7 @@ class queue_runner {
  public:
   // Adds to the graph the operations that close the queue. When an enqueue fails with one of the codes `closed_by`, its
   // input has ended; the last thread that sees this closes the queue, so that the consumers see the end of the input
-  // too. Throws invalid_argument if there are no enqueue operations.
+  // too. Throws invalid_argument if there are no enqueue operations, or if one belongs to another graph than the queue.
   queue_runner(const any_queue& queue, std::vector<operation> enqueues,
                std::vector<errc> closed_by = {errc::out_of_range}, source_location where = source_location::current());
 

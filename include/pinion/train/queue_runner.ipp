@@ -44,6 +44,7 @@ PINION_DECL queue_runner::queue_runner(const any_queue& queue, std::vector<opera
     : state_(std::make_shared<state>()) {
   if (enqueues.empty())
     throw error(errc::invalid_argument, "a queue_runner of '" + queue.name() + "' was given nothing to run");
+  for (const operation& enqueue : enqueues) static_cast<void>(enqueue.id(queue.owner()));
   state_->name = queue.name();
   state_->enqueues = std::move(enqueues);
   state_->closed_by = std::move(closed_by);
