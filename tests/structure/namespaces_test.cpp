@@ -1,4 +1,5 @@
 // Which namespace a header declares in: that of its room, or pinion, where users find what they write.
+#include "declarations.hpp"
 #include "house.hpp"
 
 #include <catch2/catch.hpp>
@@ -6,52 +7,6 @@
 namespace {
 
 const house::headers tree = house::read(PINION_TEST_SOURCE_DIR "/include/pinion");
-
-// A line without its comment and the contents of its strings.
-std::string code_of(const std::string& line) {
-  static const std::regex quoted{R"("(\\.|[^"\\])*"|'(\\.|[^'\\])')"}, comment{"//.*"};
-  return std::regex_replace(std::regex_replace(line, quoted, "0"), comment, "");
-}
-
-// The lines of a header without comments, strings and directives of the preprocessor.
-std::string code_of(const house::header& h) {
-  std::string text;
-  bool directive = false;
-  for (const std::string& line : h.lines) {
-    directive |= line.starts_with("#");
-    if (!directive) text += code_of(line) + "\n";
-    directive &= line.ends_with("\\");
-  }
-  return text;
-}
-
-// The code that stands directly in each namespace, by its path: "pinion::v0::op". Bodies are left out of it.
-std::map<std::string, std::string> by_namespace(const std::string& code) {
-  static const std::regex opens{R"((?:inline )?namespace ((?:\w|::)+)\s*$)"};
-  std::map<std::string, std::string> result;
-  std::vector<std::string> paths{""};
-  std::string text;  // since the last end of a statement
-  int within = 0;    // braces that are no namespaces
-  for (const char c : code) {
-    std::smatch match;
-    if (c == '{' && within == 0 && std::regex_search(text, match, opens)) {
-      paths.push_back(paths.back() + (paths.size() > 1 ? "::" : "") + match.str(1));
-      text.clear();
-    } else if (c == '}' && within == 0) {
-      result[paths.back()] += text;
-      text.clear();
-      paths.pop_back();
-    } else {
-      if (c == '{') ++within;
-      if (c == '}') --within;
-      if (within == 0) text += c;
-      if (within > 0 || (c != ';' && c != '}')) continue;
-      result[paths.back()] += text;
-      text.clear();
-    }
-  }
-  return result;
-}
 
 bool declares(const std::string& code) {
   static const std::regex forward{R"((template\s*<[^;]*>\s*)?(class|struct|enum class)\s+\w+;)"};
@@ -61,7 +16,7 @@ bool declares(const std::string& code) {
 // The namespaces below pinion::v0 in which a header declares something: "op", or "" for pinion itself.
 house::names namespaces_of(const house::header& h) {
   house::names all;
-  for (const auto& [path, code] : by_namespace(code_of(h)))
+  for (const auto& [path, code] : house::by_namespace(house::code_of(h)))
     if (path.starts_with("pinion::v0") && declares(code))
       all.insert(path.substr(std::min<std::size_t>(path.size(), 12)));
   return all;
@@ -144,7 +99,7 @@ TEST_CASE("no namespace has the name of a type in pinion") {
   static const std::regex type{R"(\b(?:class|struct|enum class|using|concept)\s+(\w+))"};
   house::names namespaces, types;
   for (const auto& [path, header] : tree)
-    for (const auto& [name, code] : by_namespace(code_of(header))) {
+    for (const auto& [name, code] : house::by_namespace(house::code_of(header))) {
       namespaces.insert(name.substr(name.rfind(':') + 1));
       if (name != "pinion::v0") continue;
       for (auto m = std::sregex_iterator(code.begin(), code.end(), type); m != std::sregex_iterator(); ++m)
