@@ -1,55 +1,20 @@
 // All that a task has is counted before a client comes and after it has left without a word.
 #include <catch2/catch.hpp>
 
-#include <map>
 #include <string>
 
 #include <pinion/distributed/status/inspect.hpp>
+#include <pinion/distributed/status/metrics_server.hpp>
 
+#include <distributed/census.hpp>
+#include <distributed/liar.hpp>
 #include <distributed/real_cluster.hpp>
+
+#include <programs/stranger.hpp>
 
 namespace {
 
 using namespace real;
-
-// The mappings of this process that it shares with others.
-int shared_mappings() {
-  std::ifstream lines("/proc/self/maps");
-  int n = 0;
-  for (std::string line; std::getline(lines, line);) n += line.find("memfd:pinion") != line.npos;
-  return n;
-}
-
-// What one task, and its process, have that clients may cause.
-using census = std::map<std::string, std::uint64_t>;
-
-census census_of(server& task) {
-  const task_report r = task.report();
-  return {{"sessions", r.sessions.size()},
-          {"runs", r.runs.size()},
-          {"steps under way", r.steps.running},
-          {"parts under way", r.parts.running},
-          {"clients", static_cast<std::uint64_t>(r.backlog.clients)},
-          {"bytes not taken", r.backlog.bytes_waiting},
-          {"bytes not worked off", r.backlog.bytes_received},
-          {"values offered", r.backlog.values_offered},
-          {"early values", r.backlog.values_early},
-          {"graphs kept", r.backlog.graphs_kept},
-          {"unsettled parts", r.backlog.parts_unsettled},
-          {"sought tasks", r.backlog.tasks_sought},
-          {"clients of metrics", static_cast<std::uint64_t>(r.backlog.metrics_clients)},
-          {"lines held back", r.backlog.lines_untold},
-          {"closures", static_cast<std::uint64_t>(r.pool.queued)},
-          {"connections that share memory", r.shared.connections},
-          {"slabs", r.shared.slabs},
-          {"bytes of slabs", r.shared.slab_bytes},
-          {"bytes lent", r.shared.bytes_lent},
-          {"queues", r.queues.size()},
-          {"variables", r.variable_count},
-          {"mappings", static_cast<std::uint64_t>(shared_mappings())},
-          {"descriptors", r.descriptors.open},
-          {"threads", static_cast<std::uint64_t>(entries("/proc/self/task"))}};
-}
 
 // Whether nothing of a client is left but what is in queues and variables. Its runs end and its memory goes one after
 // another; of that, the mappings may be the last.
@@ -57,14 +22,6 @@ bool at_rest(const census& now) {
   const auto none = [&](const char* what) { return now.at(what) == 0; };
   return none("runs") && none("parts under way") && none("clients") && none("bytes not worked off") &&
          none("connections that share memory");
-}
-
-// What there is more of than before, as a text; empty where there is nothing.
-std::string more(const census& now, const census& before) {
-  std::string text;
-  for (const auto& [what, n] : now)
-    if (n > before.at(what)) text += fmt::format("{} {}, before {}\n", n, what, before.at(what));
-  return text;
 }
 
 // A task in this process, and what a client of another process has put into its queue.
@@ -139,6 +96,58 @@ TEST_CASE("L1: a client that leaves without a word leaves nothing but what is in
   }
   std::string left;
   soon([&] { return (left = more(census_of(t.task), before)).empty(); });
+  CHECK(left == "");
+}
+
+// Whether more bytes of the heap are in use when `visit` was made n times, and then as often again, than a few of each
+// visit. What is kept for later, as pools are, is there after the first half; what goes later is waited for.
+template <class Visit>
+bool leaves_memory(int n, const Visit& visit) {
+  for (int i = 0; i < n; ++i) visit();
+  const std::uint64_t before = heap_in_use();
+  for (int i = 0; i < n; ++i) visit();
+  return !soon([&] { return heap_in_use() < before + static_cast<std::uint64_t>(n) * 1024; });
+}
+
+TEST_CASE("L1: strangers at the ports of a task leave nothing, not even memory") {
+  server task{{{"ps", {"127.0.0.1:0"}}}, {.job = "ps"}};
+  metrics_server metrics(task);
+  const auto visit = [&] {
+    for (const std::string& at : {address_of_target(task.target()), metrics.address()}) {
+      const stranger silent(at), half(at), wrong(at), one(at);
+      CHECK(half.say("GET /hea"));
+      CHECK(wrong.say(std::string(100, '\xff')));
+      (void)one.say("GET /metrics HTTP/1.1\r\n\r\n");
+    }
+    CHECK(soon([&] { return task.report().backlog.metrics_clients == 0; }));
+  };
+  visit();
+  const census before = census_of(task);
+  CHECK_FALSE(leaves_memory(20, visit));
+  std::string left;
+  soon([&] { return (left = more(census_of(task), before)).empty(); });
+  CHECK(left == "");
+}
+
+TEST_CASE("L1: tasks that join and leave leave nothing, not even memory") {
+  const server_config elastic{.elastic = true};
+  local_cluster cluster{{{"ps", 1}, {"worker", 1}}, elastic};
+  server& task = cluster.server("ps", 0);
+  const std::size_t known = task.report().peers.size();
+  const auto visit = [&] {
+    cluster_spec spec{{"ps", {address_of_target(task.target())}}};
+    spec.add_task("worker", 3, "127.0.0.1:0");
+    {
+      const server joins(spec, {.job = "worker", .task = 3, .config = elastic});
+      REQUIRE(soon([&] { return task.report().peers.size() > known; }));
+    }
+    REQUIRE(soon([&] { return task.report().peers.size() == known; }));
+  };
+  visit();
+  const census before = census_of(task);
+  CHECK_FALSE(leaves_memory(150, visit));  // ways to the last 64 tasks that have left are kept
+  std::string left;
+  soon([&] { return (left = more(census_of(task), before)).empty(); });
   CHECK(left == "");
 }
 

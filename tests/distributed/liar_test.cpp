@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <distributed/anatomy.hpp>
+#include <distributed/census.hpp>
 #include <distributed/lies.hpp>
 #include <distributed/real_cluster.hpp>
 #include <support/resident.hpp>
@@ -65,6 +66,7 @@ TEST_CASE("S4, S5, L1: each lie gets its answer, a good client's steps go on, an
   config.limits.nodes = 1000;
   two_workers cluster(config);
   const std::uint64_t life = cluster.life_of_second();
+  server& victim = cluster.server("worker", 0);
   honest good(cluster.victim());
   const auto tell_all = [&] {
     std::vector<told_lie> rows;
@@ -85,10 +87,13 @@ TEST_CASE("S4, S5, L1: each lie gets its answer, a good client's steps go on, an
   const auto rows = tell_all();
   std::ofstream(beside_this_program("liar.tsv")) << report_of(rows);
   std::cout << "liar.tsv: " << rows.size() << " rows\n";
-  const auto threads = entries("/proc/self/task"), descriptors = entries("/proc/self/fd");
+  census before;
+  soon([&] { return (before = census_of(victim)).at("clients") == 1; });
   const double memory = resident_mib();
   for (int i = 0; i < 2; ++i) tell_all();
-  CHECK(soon([&] { return entries("/proc/self/task") <= threads && entries("/proc/self/fd") <= descriptors; }));
+  std::string left;
+  soon([&] { return (left = more(census_of(victim), before)).empty(); });
+  CHECK(left == "");
   CHECK(soon([&] { return resident_mib() <= 1.1 * memory; }));  // a server gives memory back each ten seconds
   CHECK(good.run() == 3);
 }
