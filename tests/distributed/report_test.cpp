@@ -61,6 +61,62 @@ TEST_CASE("a task tells its name, address, devices and limits, and the tasks bes
   CHECK(r.traffic.messages_received > 0);
 }
 
+TEST_CASE("a task tells what each of its clients takes, and the clients that take most come first") {
+  constexpr std::int64_t n = 300'000;
+  const task_process worker({{"worker", {"127.0.0.1:0"}}}, "worker", 0);
+  fresh f;
+  auto x = placeholder<float>({n});
+  expr<float> sum = reduce_sum(x), doubled = x * 2.f;
+  fifo_queue<int> q({.capacity = 1, .shapes = {{}}, .name = "q"});
+  auto never = q.dequeue();
+  session waits{toward(worker.target())}, lends{toward(worker.target())}, idle{toward(worker.target())};
+  session local;
+  const tensor<float> value = local.run({{x, tensor<float>({n})}}, doubled);  // in memory that can be lent
+  lends.run({{x, value}}, sum);
+  const tensor<float> lent = lends.run({{x, value}}, doubled);
+  idle.run(constant(1));
+  std::thread waiting([&] { caught([&] { waits.run(never); }); });
+  task_report r;
+  REQUIRE(soon([&] {
+    r = inspect(worker.target());
+    return r.runs.size() == 1 && std::any_of(r.clients.begin(), r.clients.end(), [](auto& c) { return c.runs == 1; });
+  }));
+  waits.cancel_steps(error(errc::cancelled, "enough"));
+  waiting.join();
+  REQUIRE(r.clients.size() == 4);  // and the one who asks
+  CHECK(r.backlog.clients == 4);
+  const auto with = [&](auto member) {
+    return std::count_if(r.clients.begin(), r.clients.end(), [&](const client_report& c) { return c.*member > 0; });
+  };
+  CHECK(with(&client_report::sessions) == 3);
+  CHECK(with(&client_report::runs) == 1);
+  CHECK(with(&client_report::slabs) == 1);
+  CHECK(with(&client_report::bytes_lent) == 1);
+  CHECK(r.clients[0].bytes_lent >= n * sizeof(float));
+  CHECK(r.clients[0].slab_bytes >= n * sizeof(float));
+  CHECK(r.clients[0].slab_bytes == r.shared.slab_bytes);
+  CHECK(r.clients[0].bytes_lent == r.shared.bytes_lent);
+  for (const client_report& c : r.clients) {
+    CHECK_THAT(c.address, Catch::StartsWith("127.0.0.1:"));
+    CHECK(c.task == "");
+    CHECK(c.connections >= 1);
+  }
+}
+
+TEST_CASE("a task tells which of its clients are tasks, and how long they have been silent") {
+  const two_and_two& cluster = two_and_two::of(where::same_process);
+  fresh f;
+  auto v = place<"/job:ps/task:0">(variable(1.f));
+  session sess{toward(cluster.target("worker", 1))};
+  sess.run(v.initializer());
+  const auto clients = inspect(cluster.target("ps", 0)).clients;
+  const auto found = std::find_if(clients.begin(), clients.end(),
+                                  [](const client_report& c) { return c.task == name_of("worker", 1); });
+  REQUIRE(found != clients.end());
+  CHECK(found->silence < 60);
+  CHECK(found->connections == 2);
+}
+
 TEST_CASE("a task tells each of its limits") {
   const auto parts = [](const server_limits& of) {
     const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x] = of;  // all that there are
@@ -329,10 +385,12 @@ TEST_CASE("Q5: however long the names are that clients choose, a report is no lo
   r.variables.resize(10'000, {.name = std::string(4000, 'x')});
   r.queues.resize(10'000, {.name = std::string(4000, 'x')});
   r.peers.resize(20'000);
+  r.clients.resize(20'000);
   distributed::shorten(r);
   CHECK(r.variables.size() > 100);
   CHECK(r.variables.size() < 1000);
   CHECK(r.peers.size() == task_report::most_rows);
+  CHECK(r.clients.size() == task_report::most_rows);
   CHECK(rpc::encode(distributed::report_reply{r}).control.size() < std::size_t{16} << 20);
 }
 

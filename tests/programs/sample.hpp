@@ -30,8 +30,10 @@ inline pinion::cluster_report sample() {
   p.runs = {{.master = worker, .step = 40214, .age = 0.02, .computes = "'hidden/weights/ApplyGradientDescent'"}};
   p.peers = {{.name = dead, .address = "10.0.0.2:2222"},
              {.name = worker, .address = "10.0.0.3:2222", .state = "running", .silence = 0.4}};
+  p.clients = {{.address = "10.0.0.3:41700", .task = worker, .silence = .4, .connections = 2, .runs = 1}};
   p.pool = {.threads = 4, .queued = 0};
-  p.backlog = {.clients = 2};
+  p.backlog = {.clients = 1};
+  p.descriptors = {.open = 23, .limit = 1024};
   p.traffic = {.bytes_sent = 63'400'000'000,
                .bytes_received = 63'100'000'000,
                .messages_sent = 90311,
@@ -67,12 +69,22 @@ inline pinion::cluster_report sample() {
        .address = "10.0.0.2:2222",
        .state = "dead",
        .why = "/job:ps/replica:0/task:1 at 10.0.0.2:2222 has not answered for 2.0 s: it is dead, stopped or cut off"}};
+  w.clients = {{.address = "10.0.0.3:41822",
+                .silence = .02,
+                .connections = 2,
+                .runs = 1,
+                .sessions = 1,
+                .slabs = 2,
+                .slab_bytes = 96 << 20,
+                .bytes_lent = 4 << 20}};
+  w.descriptors = {.open = 31, .limit = 1024};
+  w.shared = {.connections = 1, .slabs = 2, .slab_bytes = 96 << 20, .bytes_lent = 4 << 20};
   w.failures = {{.time = 1'795'422'153'000,
                  .times = 2,
                  .sentence = "/job:ps/replica:0/task:1 at 10.0.0.2:2222 has not answered for 2.0 s: it is dead, "
                              "stopped or cut off [in task /job:ps/task:1]"}};
   w.pool = {.threads = 4, .queued = 3};
-  w.backlog = {.clients = 2, .bytes_waiting = 1'600'000};
+  w.backlog = {.clients = 1, .bytes_waiting = 1'600'000};
   w.traffic = {.bytes_sent = 63'100'000'000,
                .bytes_received = 63'400'000'000,
                .messages_sent = 90200,

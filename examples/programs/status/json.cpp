@@ -43,6 +43,19 @@ json of(const pinion::peer_report& p) {
   return {{"name", p.name},       {"address", p.address}, {"state", p.state},
           {"silence", p.silence}, {"why", p.why},         {"values_by", p.values_by}};
 }
+json of(const pinion::client_report& c) {
+  return {{"address", c.address},
+          {"task", c.task},
+          {"silence", c.silence},
+          {"connections", c.connections},
+          {"runs", c.runs},
+          {"sessions", c.sessions},
+          {"bytes_received", c.bytes_received},
+          {"bytes_waiting", c.bytes_waiting},
+          {"slabs", c.slabs},
+          {"slab_bytes", c.slab_bytes},
+          {"bytes_lent", c.bytes_lent}};
+}
 json of(const pinion::failure_report& f) {
   return {{"time", f.time}, {"times", f.times}, {"sentence", f.sentence}};
 }
@@ -104,6 +117,7 @@ json of(const pinion::task_report& r) {
           {"sessions", list(r.sessions)},
           {"runs", list(r.runs)},
           {"peers", list(r.peers)},
+          {"clients", list(r.clients)},
           {"failures", list(r.failures)},
           {"pool", of(r.pool)},
           {"backlog", of(r.backlog)},

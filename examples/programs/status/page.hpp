@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <ctime>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class page {
     devices();
     variables();
     queues();
+    clients();
+    resources();
     sessions();
     runs();
     ways();
@@ -146,6 +149,43 @@ class page {
       if (left > 0) t.add({task, left_out(left)});
     });
     add(t);
+  }
+
+  void clients() {
+    table t({text("TASK"), text("CLIENT"), number("HEARD"), number("SESSIONS"), number("RUNS"), number("UNSERVED"),
+             number("UNSENT"), number("SLABS"), number("LENT")});
+    for_each([&](const std::string& task, const pinion::task_report& r) {
+      const auto left = add_first(t, r.clients, [&](const auto& c) {
+        return cells{task,
+                     c.task.empty() ? c.address : brief(c.task),
+                     span(c.silence) + " ago",
+                     std::to_string(c.sessions),
+                     std::to_string(c.runs),
+                     bytes(c.bytes_received),
+                     bytes(c.bytes_waiting),
+                     c.slabs == 0 ? "-" : fmt::format("{} of {}", c.slabs, bytes(c.slab_bytes)),
+                     bytes(c.bytes_lent)};
+      });
+      if (left > 0) t.add({task, left_out(left)});
+    });
+    add(t);
+  }
+
+  // What clients and others take of a task, of what there is; --json tells the limits of the rest.
+  void resources() {
+    table t({text("TASK"), text("CLIENTS"), text("SESSIONS"), text("DESCRIPTORS"), text("SLABS"), number("THEIR BYTES"),
+             number("LENT"), number("HTTP"), number("SOUGHT"), number("LINES HELD")});
+    for_each([&](const std::string& task, const pinion::task_report& r) {
+      t.add({task, part(r.backlog.clients, r.limits.clients), part(r.sessions.size(), r.limits.sessions_of_all),
+             part(r.descriptors.open, r.descriptors.limit), part(r.shared.slabs, r.limits.slabs_of_all),
+             bytes(r.shared.slab_bytes), bytes(r.shared.bytes_lent), std::to_string(r.backlog.metrics_clients),
+             std::to_string(r.backlog.tasks_sought), std::to_string(r.backlog.lines_untold)});
+    });
+    add(t);
+  }
+  template <class Number, class Most>
+  static std::string part(Number n, Most most) {
+    return most == std::numeric_limits<Most>::max() ? fmt::format("{}", n) : fmt::format("{} of {}", n, most);
   }
 
   void sessions() {

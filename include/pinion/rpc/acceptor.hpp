@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
@@ -28,6 +29,15 @@ struct guest {
   std::uint64_t spec = 0;         // of such a task: a digest of the tasks in its cluster spec
 };
 using guest_ref = std::shared_ptr<const guest>;
+
+// What a client takes of the server.
+struct guest_use {
+  guest_ref who;
+  duration silence{};  // since it was last heard
+  int connections = 0;
+  std::uint64_t bytes_waiting = 0;  // of answers that it has not yet taken
+  shared_use shared = {};
+};
 
 // The host of an address "host:port".
 inline std::string_view host_of_address(std::string_view address) {
@@ -89,6 +99,8 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   bool serves(const std::string& name) const;
   // The number of clients. In the network's thread.
   int clients() const { return static_cast<int>(clients_.size()); }
+  // What each of them takes. In the network's thread.
+  std::vector<guest_use> uses() const;
   // The bytes of answers that they have not yet taken.
   std::uint64_t bytes_waiting() const { return waiting_->bytes(); }
   // The refusals of which the log is not told one by one. In the network's thread.
@@ -100,6 +112,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
     std::shared_ptr<connection> lanes[2];
     duration heartbeat{};  // of the client: two of them without a byte of it, and it is gone
     time_point heard() const;
+    guest_use use(time_point now) const;
   };
   // A connection in its handshake. It lives in the coroutine that receives it.
   struct visit {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <vector>
 
 #include <pinion/rpc/acceptor.hpp>
 #include <pinion/rpc/asio_io.hpp>
@@ -254,6 +253,25 @@ PINION_DECL time_point acceptor::client::heard() const {
   for (const auto& lane : lanes)
     if (lane) last = std::max(last, lane->last_heard());
   return last;
+}
+
+PINION_DECL guest_use acceptor::client::use(time_point now) const {
+  guest_use all{.who = who, .silence = now - heard()};
+  for (const auto& lane : lanes) {
+    if (!lane) continue;
+    const shared_use shared = lane->shares();
+    ++all.connections;
+    all.bytes_waiting += lane->bytes_waiting();
+    all.shared.shown += shared.shown;
+    all.shared.lent += shared.lent;
+  }
+  return all;
+}
+
+PINION_DECL std::vector<guest_use> acceptor::uses() const {
+  std::vector<guest_use> all;
+  for (const auto& [id, c] : clients_) all.push_back(c.use(net_.now()));
+  return all;
 }
 
 PINION_DECL time_point acceptor::next_sweep() const {

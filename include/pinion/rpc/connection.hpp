@@ -133,7 +133,10 @@ class connection : public std::enable_shared_from_this<connection> {
   std::uint64_t progress() const;
   // Has the peer's system taken all that was to be sent?
   bool has_sent_all() const;
+  // The bytes that wait for the peer to take them, the memory of their messages counted.
+  std::uint64_t bytes_waiting() const;
   bool shares_memory() const { return memory_ != nullptr; }
+  shared_use shares() const { return memory_ ? memory_->use() : shared_use{}; }
   // Gives back shared memory that is not used. To be called each second or so.
   void trim() {
     if (memory_) memory_->trim();

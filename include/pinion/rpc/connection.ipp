@@ -109,6 +109,11 @@ PINION_DECL void connection::count_written(std::size_t bytes) {
   written_.fetch_add(bytes, std::memory_order_relaxed);
 }
 
+PINION_DECL std::uint64_t connection::bytes_waiting() const {
+  std::lock_guard hold(mutex_);
+  return out_.cost();
+}
+
 PINION_DECL std::uint64_t connection::bytes_queued() const {
   std::lock_guard hold(mutex_);
   return out_.bytes_added();

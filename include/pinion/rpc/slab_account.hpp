@@ -28,6 +28,12 @@ struct slab_count {
   bool fits(const slab_count& in) const { return slabs <= in.slabs && bytes <= in.bytes; }
 };
 
+// What one connection has of both: the slabs that its other end shows, and the bytes that it is lent.
+struct shared_use {
+  slab_count shown;
+  std::uint64_t lent = 0;
+};
+
 struct slab_limits {
   slab_count of_one{512, std::uint64_t{256} << 30}, of_all{16384, std::uint64_t{16} << 40};
   std::uint64_t lent_of_all = std::uint64_t{8} << 30;  // bytes
@@ -64,6 +70,7 @@ class slab_share : public std::enable_shared_from_this<slab_share> {
   ~slab_share();
 
   const slab_count& most() const { return most_; }
+  shared_use use() const;
   bool has_room(std::uint64_t bytes) const;
   // Counts one more slab while the result lives. Throws resource_exhausted where that is more than may be shown.
   std::shared_ptr<void> count(std::uint64_t bytes);

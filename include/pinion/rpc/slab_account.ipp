@@ -59,6 +59,11 @@ PINION_DECL slab_share::~slab_share() {
   --of_->connections_;
 }
 
+PINION_DECL shared_use slab_share::use() const {
+  std::lock_guard hold(of_->mutex_);
+  return {mapped_, lent_};
+}
+
 PINION_DECL bool slab_share::takes(std::uint64_t bytes) const {
   return bytes <= most_.bytes && (mapped_ + slab_count{1, bytes}).fits(most_);
 }

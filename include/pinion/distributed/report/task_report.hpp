@@ -106,13 +106,29 @@ struct backlog_report {
   std::uint64_t lines_untold = 0;
 };
 
+// A connected client: a session of another process, or another task of the cluster that asks this one. The limits to
+// what it may take are those of one client in server_limits.
+struct client_report {
+  std::string address = {};  // of its first connection
+  std::string task = {};     // its name, if it is a task
+  double silence = 0;        // since it was last heard
+  int connections = 0;       // each of them takes a descriptor of the task's process
+  int runs = 0;              // of its steps, that run or wait for their turn
+  std::uint64_t sessions = 0;
+  std::uint64_t bytes_received = 0;         // of its requests that are not worked off
+  std::uint64_t bytes_waiting = 0;          // of answers that it has not yet taken
+  std::uint64_t slabs = 0, slab_bytes = 0;  // of memory in which it lends its values, and their address space
+  std::uint64_t bytes_lent = 0;             // of values that it is lent
+};
+
 // The file descriptors of the task's process, for all that is in it.
 struct descriptor_report {
   std::uint64_t open = 0, limit = 0;  // the greatest number: no limit
 };
 
 // The memory of other processes of the host that the task has mapped: that of connections, each of which takes a
-// descriptor too, and the slabs in which values are lent to it. And what it lends them.
+// descriptor too, and the slabs in which values are lent to it. And what it lends them. Connections from clients count,
+// and those to other tasks.
 struct shared_memory_report {
   std::uint64_t connections = 0, slabs = 0;
   std::uint64_t slab_bytes = 0;  // of address space
@@ -140,6 +156,7 @@ struct task_report {
   std::vector<session_report> sessions = {};
   std::vector<run_report> runs = {};  // the oldest first
   std::vector<peer_report> peers = {};
+  std::vector<client_report> clients = {};    // those that take most memory first
   std::vector<failure_report> failures = {};  // the last 32, the latest last
   pool_report pool = {};
   backlog_report backlog = {};

@@ -30,6 +30,12 @@ class burdens {
   share of_run(std::uint64_t client);
   // Counts a run for a task, whose master runs the steps of many clients: those of all clients limit it.
   share of_run_of_task(std::uint64_t channel);
+  // What a client has in the server.
+  struct taken {
+    std::uint64_t bytes = 0;
+    int runs = 0;
+  };
+  taken by(std::uint64_t client) const;
   // The bytes of the messages of all clients.
   std::uint64_t bytes() const;
   // Forgets a client that is gone. Returns whether it had asked for anything.

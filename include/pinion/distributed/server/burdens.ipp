@@ -42,6 +42,12 @@ PINION_DECL burdens::share burdens::of_unread(std::uint64_t client, std::uint64_
   return of_message(client, control + payload);
 }
 
+PINION_DECL burdens::taken burdens::by(std::uint64_t client) const {
+  const auto found = each_.find(client);
+  if (found == each_.end()) return {};
+  return {found->second->bytes.load(std::memory_order_relaxed), found->second->runs.load(std::memory_order_relaxed)};
+}
+
 PINION_DECL std::uint64_t burdens::bytes() const {
   return all_->bytes.load(std::memory_order_relaxed);
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
@@ -27,14 +28,19 @@ struct report_sources {
   const server_limits& limits;
 };
 
+// What only the network's thread can tell.
+struct told_by_network {
+  backlog_report backlog = {};
+  std::vector<client_report> clients = {};
+};
+
 // Makes the reports of one task. Owned by its server. Thread-safe; not for the network's thread, since it takes locks
 // and looks at all variables of the task.
 class reporter {
  public:
   explicit reporter(const report_sources& from) : from_(from), began_(from.net.now()) {}
 
-  // `waiting` is what only the network's thread can tell.
-  task_report report(const backlog_report& waiting) const;
+  task_report report(told_by_network&& net) const;
 
  private:
   const report_sources from_;

@@ -3,7 +3,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <string_view>
+#include <utility>
 
 #include <pinion/base/descriptors.hpp>
 #include <pinion/distributed/server/inventory.hpp>
@@ -24,9 +27,14 @@ inline shared_memory_report shared_by(const rpc::slab_account& slabs) {
           .bytes_lent = slabs.lent()};
 }
 
+// The bytes that a client takes, those of address space alone not counted, and its address.
+inline auto taken_by(const client_report& c) {
+  return std::pair(c.bytes_received + c.bytes_waiting + c.bytes_lent, std::string_view(c.address));
+}
+
 }  // namespace detail
 
-PINION_DECL task_report reporter::report(const backlog_report& waiting) const {
+PINION_DECL task_report reporter::report(told_by_network&& net) const {
   const thread_pool& pool = from_.task.pool;
   task_report all{.name = from_.me.name,
                   .address = from_.address,
@@ -40,9 +48,10 @@ PINION_DECL task_report reporter::report(const backlog_report& waiting) const {
                   .sessions = from_.master.sessions(),
                   .runs = from_.worker.runs(),
                   .peers = from_.peers.report(from_.me.name),
+                  .clients = std::move(net.clients),
                   .failures = from_.worker.failures()->list(),
                   .pool = {pool.threads(), pool.spares(), pool.queued()},
-                  .backlog = waiting,
+                  .backlog = net.backlog,
                   .descriptors = {open_descriptors(), most_descriptors()},
                   .shared = detail::shared_by(from_.slabs),
                   .traffic = counts_of(from_.traffic),
@@ -53,6 +62,8 @@ PINION_DECL task_report reporter::report(const backlog_report& waiting) const {
   all.backlog.parts_unsettled = from_.worker.unsettled();
   all.backlog.tasks_sought = from_.peers.sought();
   take_inventory(from_.task, all);
+  std::sort(all.clients.begin(), all.clients.end(),
+            [](const client_report& a, const client_report& b) { return detail::taken_by(a) > detail::taken_by(b); });
   shorten(all);
   return all;
 }
@@ -73,6 +84,7 @@ PINION_DECL void shorten(task_report& r) {
   cut(r.sessions);
   cut(r.runs);
   cut(r.peers);
+  cut(r.clients);
   cut(r.failures);
 }
 

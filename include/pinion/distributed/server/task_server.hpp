@@ -263,8 +263,8 @@ class task_server {
   bool end_calls(time_point until);
   static constexpr auto network_patience = std::chrono::seconds(5);  // for an answer that takes microseconds
   static constexpr auto patience_of_keeping = std::chrono::seconds(1);
-  // The part of a report that only the network's thread can tell.
-  backlog_report backlog() const;
+  client_report report_of(const rpc::guest_use& one) const;
+  told_by_network told_by_network_now() const;
 
   void complain(const std::string& still_runs, rpc::duration waited) const;
   // Stops the server in a thread of its own, for a remote shutdown: stop() waits, and the network's thread must not.

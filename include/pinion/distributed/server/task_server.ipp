@@ -180,8 +180,8 @@ PINION_DECL task_server::opened task_server::tell_libraries(const delivery& d) {
 }
 
 PINION_DECL task_server::opened task_server::tell_all(const delivery& d) {
-  return waiting<report_request>(d,
-                                 [this, waiting = backlog()](auto&&) { return report_reply{tells_.report(waiting)}; });
+  return waiting<report_request>(
+      d, [this, net = told_by_network_now()](auto&&) { return report_reply{tells_.report(told_by_network(net))}; });
 }
 
 // ---- requests to the worker
@@ -408,24 +408,43 @@ PINION_DECL void task_server::sweep_once(bool frees) {
 PINION_DECL task_report task_server::report() {
   struct answer {
     countdown told;
-    backlog_report waiting;
+    told_by_network net;
   };
   const auto from_network = std::make_shared<answer>();
   net_->post([from_network, this] {
-    from_network->waiting = backlog();
+    from_network->net = told_by_network_now();
     from_network->told.count_down();
   });
   if (!net_->wait(from_network->told, net_->now() + network_patience))
     throw error(errc::unavailable, "the network's thread is busy or held up").in_task(me_.name);
-  return tells_.report(from_network->waiting);
+  return tells_.report(std::move(from_network->net));
 }
 
-PINION_DECL backlog_report task_server::backlog() const {
-  return {.clients = door_->clients(),
-          .metrics_clients = metrics_clients_,
-          .bytes_waiting = door_->bytes_waiting(),
-          .bytes_received = burdens_.bytes(),
-          .lines_untold = door_->refusals_untold() + master_->long_runs_untold() + disbelieved_.untold()};
+PINION_DECL client_report task_server::report_of(const rpc::guest_use& one) const {
+  const auto held = burdens_.by(one.who->channel);
+  const auto sessions = sessions_of_.find(one.who->channel);
+  return {.address = one.who->address,
+          .task = one.who->name,
+          .silence = std::chrono::duration<double>(one.silence).count(),
+          .connections = one.connections,
+          .runs = held.runs,
+          .sessions = sessions == sessions_of_.end() ? 0 : sessions->second.size(),
+          .bytes_received = held.bytes,
+          .bytes_waiting = one.bytes_waiting,
+          .slabs = one.shared.shown.slabs,
+          .slab_bytes = one.shared.shown.bytes,
+          .bytes_lent = one.shared.lent};
+}
+
+PINION_DECL told_by_network task_server::told_by_network_now() const {
+  told_by_network all{
+      .backlog = {.clients = door_->clients(),
+                  .metrics_clients = metrics_clients_,
+                  .bytes_waiting = door_->bytes_waiting(),
+                  .bytes_received = burdens_.bytes(),
+                  .lines_untold = door_->refusals_untold() + master_->long_runs_untold() + disbelieved_.untold()}};
+  for (const rpc::guest_use& one : door_->uses()) all.clients.push_back(report_of(one));
+  return all;
 }
 
 PINION_DECL bool task_server::end_calls(time_point until) {

@@ -89,6 +89,10 @@ inline void tell_network(exposition& out, const task_report& r) {
   out.gauge("slabs", "Slabs of memory of other processes that are mapped.").is(r.shared.slabs);
   out.gauge("slab_bytes", "Their bytes of address space.").is(r.shared.slab_bytes);
   out.gauge("bytes_lent", "Bytes of values that others of this host are lent.").is(r.shared.bytes_lent);
+  out.gauge("unsettled_parts", "Parts that have ended, and hold what they took from queues until their runs have.")
+      .is(r.backlog.parts_unsettled);
+  out.gauge("sought_tasks", "Tasks of which others have told, and which are not found so far.")
+      .is(r.backlog.tasks_sought);
   out.counter("sent_bytes_total", "Bytes sent.").is(r.traffic.bytes_sent);
   out.counter("received_bytes_total", "Bytes received.").is(r.traffic.bytes_received);
   out.counter("sent_messages_total", "Messages sent.").is(r.traffic.messages_sent);

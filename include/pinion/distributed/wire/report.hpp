@@ -50,6 +50,11 @@ void serialize(A& a, backlog_report& b) {
     b.parts_unsettled, b.tasks_sought, b.lines_untold);
 }
 template <class A>
+void serialize(A& a, client_report& c) {
+  a(c.address, c.task, c.silence, c.connections, c.runs, c.sessions, c.bytes_received, c.bytes_waiting, c.slabs,
+    c.slab_bytes, c.bytes_lent);
+}
+template <class A>
 void serialize(A& a, descriptor_report& d) {
   a(d.open, d.limit);
 }
@@ -68,8 +73,8 @@ void serialize(A& a, server_limits& l) {
 template <class A>
 void serialize(A& a, task_report& t) {
   a(t.name, t.address, t.version, t.state, t.incarnation, t.process, t.uptime, t.steps, t.parts, t.devices,
-    t.variable_count, t.variable_bytes, t.variables, t.queues, t.sessions, t.runs, t.peers, t.failures, t.pool,
-    t.backlog, t.descriptors, t.shared, t.traffic, t.limits);
+    t.variable_count, t.variable_bytes, t.variables, t.queues, t.sessions, t.runs, t.peers, t.clients, t.failures,
+    t.pool, t.backlog, t.descriptors, t.shared, t.traffic, t.limits);
 }
 
 }}  // namespace pinion::v0
