@@ -10,7 +10,7 @@ function(run)
 endfunction()
 
 file(REMOVE_RECURSE ${FOLDER})
-run(${CPACK} -G DEB -B ${FOLDER} --config ${BUILD}/CPackConfig.cmake)
+run(${CPACK} -G DEB -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip -B ${FOLDER} --config ${BUILD}/CPackConfig.cmake)
 file(GLOB package ${FOLDER}/libpinion-dev_*.deb)
 run(${DPKG} --field ${package} Depends)
 if(NOT said MATCHES "libfmt-dev")
