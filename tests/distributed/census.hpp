@@ -23,7 +23,7 @@ inline int shared_mappings() {
   return n;
 }
 
-// What one task, and its process, have that clients may cause.
+// The things that one task, and its process, have and that clients may cause, by what they are.
 using census = std::map<std::string, std::uint64_t>;
 
 inline census census_of(server& task) {
@@ -62,7 +62,7 @@ inline std::uint64_t heap_in_use() {
   return all.uordblks + all.hblkhd;
 }
 
-// What there is more of than before, as a text; empty where there is nothing.
+// Lists what there is more of than before; empty where that is nothing.
 inline std::string more(const census& now, const census& before) {
   std::string text;
   for (const auto& [what, n] : now)

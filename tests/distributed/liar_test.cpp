@@ -88,7 +88,7 @@ TEST_CASE("S4, S5, L1: each lie gets its answer, a good client's steps go on, an
   std::ofstream(beside_this_program("liar.tsv")) << report_of(rows);
   std::cout << "liar.tsv: " << rows.size() << " rows\n";
   census before;
-  soon([&] { return (before = census_of(victim)).at("clients") == 1; });
+  REQUIRE(soon([&] { return (before = census_of(victim)).at("clients") == 1; }));
   const double memory = resident_mib();
   for (int i = 0; i < 2; ++i) tell_all();
   std::string left;

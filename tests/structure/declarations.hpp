@@ -1,4 +1,4 @@
-// What headers declare, told from their text: it is formatted, and has no surprises.
+// Declarations of headers, told from their text: it is formatted, and has no surprises.
 #pragma once
 
 #include <map>
@@ -58,8 +58,9 @@ inline std::map<std::string, std::string> by_namespace(const std::string& code) 
 
 // A statement without what stands in angles, which nest.
 inline std::string without_angles(std::string code) {
-  static const std::regex innermost{R"(<[^<>()]*>|<[^<>]*>)"}, operators{"operator[<>=!]+|->|<=>|<<|>>=|[<>]="};
-  code = std::regex_replace(code, operators, "operator");
+  static const std::regex innermost{R"(<[^<>()]*>|<[^<>]*>)"}, operators{"operator[<>=!]+"},
+      signs{"->|<=>|<<|>>=|[<>]="};
+  code = std::regex_replace(std::regex_replace(code, operators, "operator"), signs, " ");
   for (std::string before; before != code;) {
     before = code;
     code = std::regex_replace(code, innermost, "");

@@ -171,7 +171,7 @@ class page {
     add(t);
   }
 
-  // What clients and others take of a task, of what there is; --json tells the limits of the rest.
+  // A row for each task: what is taken of it, of what there is. --json tells the limits of the rest.
   void resources() {
     table t({text("TASK"), text("CLIENTS"), text("SESSIONS"), text("DESCRIPTORS"), text("SLABS"), number("THEIR BYTES"),
              number("LENT"), number("HTTP"), number("SOUGHT"), number("LINES HELD")});

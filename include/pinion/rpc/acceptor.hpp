@@ -30,7 +30,7 @@ struct guest {
 };
 using guest_ref = std::shared_ptr<const guest>;
 
-// What a client takes of the server.
+// The share of a server's memory and connections that a client takes. A value.
 struct guest_use {
   guest_ref who;
   duration silence{};  // since it was last heard
@@ -99,7 +99,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   bool serves(const std::string& name) const;
   // The number of clients. In the network's thread.
   int clients() const { return static_cast<int>(clients_.size()); }
-  // What each of them takes. In the network's thread.
+  // Tells what each of them takes. In the network's thread.
   std::vector<guest_use> uses() const;
   // The bytes of answers that they have not yet taken.
   std::uint64_t bytes_waiting() const { return waiting_->bytes(); }

@@ -120,7 +120,7 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
   // such a slab. They are given back with the last reference. Throws data_loss if they are not in that slab.
   std::shared_ptr<std::byte> borrow_shown(std::size_t first, std::uint64_t bytes);
 
-  // What the other end shows, and is lent.
+  // Tells what the other end shows, and is lent.
   shared_use use() const { return share_->use(); }
 
   // Gives the memory of pages back to the system that are not lent, if no place was found since the last call.

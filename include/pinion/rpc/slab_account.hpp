@@ -28,7 +28,7 @@ struct slab_count {
   bool fits(const slab_count& in) const { return slabs <= in.slabs && bytes <= in.bytes; }
 };
 
-// What one connection has of both: the slabs that its other end shows, and the bytes that it is lent.
+// The slabs that the other end of one connection shows, and the bytes that it is lent.
 struct shared_use {
   slab_count shown;
   std::uint64_t lent = 0;

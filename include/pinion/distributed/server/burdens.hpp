@@ -30,7 +30,7 @@ class burdens {
   share of_run(std::uint64_t client);
   // Counts a run for a task, whose master runs the steps of many clients: those of all clients limit it.
   share of_run_of_task(std::uint64_t channel);
-  // What a client has in the server.
+  // The bytes and runs of one client.
   struct taken {
     std::uint64_t bytes = 0;
     int runs = 0;

@@ -28,7 +28,7 @@ struct report_sources {
   const server_limits& limits;
 };
 
-// What only the network's thread can tell.
+// A part of a report that only the network's thread can tell.
 struct told_by_network {
   backlog_report backlog = {};
   std::vector<client_report> clients = {};
@@ -50,7 +50,7 @@ class reporter {
 // Leaves in each list of a report its first rows: at most task_report::most_rows, and as many as take
 // `most_bytes_of_list` on the wire, so that no names that clients choose make it longer than those who look will read.
 void shorten(task_report& r);
-inline constexpr std::size_t most_bytes_of_list = std::size_t{2} << 20;
+inline constexpr std::size_t most_bytes_of_list = std::size_t{15} << 17;  // eight lists, and 16 MiB are read
 
 traffic_counts counts_of(const rpc::traffic& all);
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string_view>
 #include <utility>
 
 #include <pinion/base/descriptors.hpp>
@@ -27,9 +26,10 @@ inline shared_memory_report shared_by(const rpc::slab_account& slabs) {
           .bytes_lent = slabs.lent()};
 }
 
-// The bytes that a client takes, those of address space alone not counted, and its address.
-inline auto taken_by(const client_report& c) {
-  return std::pair(c.bytes_received + c.bytes_waiting + c.bytes_lent, std::string_view(c.address));
+// Does a client take more bytes than another, those of address space alone not counted? Else their addresses decide.
+inline bool takes_more(const client_report& a, const client_report& b) {
+  const auto bytes = [](const client_report& c) { return c.bytes_received + c.bytes_waiting + c.bytes_lent; };
+  return bytes(a) != bytes(b) ? bytes(a) > bytes(b) : a.address < b.address;
 }
 
 }  // namespace detail
@@ -62,8 +62,7 @@ PINION_DECL task_report reporter::report(told_by_network&& net) const {
   all.backlog.parts_unsettled = from_.worker.unsettled();
   all.backlog.tasks_sought = from_.peers.sought();
   take_inventory(from_.task, all);
-  std::sort(all.clients.begin(), all.clients.end(),
-            [](const client_report& a, const client_report& b) { return detail::taken_by(a) > detail::taken_by(b); });
+  std::sort(all.clients.begin(), all.clients.end(), detail::takes_more);
   shorten(all);
   return all;
 }

@@ -180,8 +180,7 @@ PINION_DECL task_server::opened task_server::tell_libraries(const delivery& d) {
 }
 
 PINION_DECL task_server::opened task_server::tell_all(const delivery& d) {
-  return waiting<report_request>(
-      d, [this, net = told_by_network_now()](auto&&) { return report_reply{tells_.report(told_by_network(net))}; });
+  return waiting<report_request>(d, [this](auto&&) { return report_reply{report()}; });
 }
 
 // ---- requests to the worker
@@ -409,22 +408,25 @@ PINION_DECL task_report task_server::report() {
   struct answer {
     countdown told;
     told_by_network net;
+    outcome<> how;
   };
   const auto from_network = std::make_shared<answer>();
   net_->post([from_network, this] {
-    from_network->net = told_by_network_now();
+    from_network->how = outcome_of([&] { from_network->net = told_by_network_now(); });
     from_network->told.count_down();
   });
   if (!net_->wait(from_network->told, net_->now() + network_patience))
     throw error(errc::unavailable, "the network's thread is busy or held up").in_task(me_.name);
+  from_network->how.value();
   return tells_.report(std::move(from_network->net));
 }
 
 PINION_DECL client_report task_server::report_of(const rpc::guest_use& one) const {
+  constexpr std::size_t longest = 200;  // of a name; a client may claim any
   const auto held = burdens_.by(one.who->channel);
   const auto sessions = sessions_of_.find(one.who->channel);
   return {.address = one.who->address,
-          .task = one.who->name,
+          .task = one.who->name.substr(0, longest),
           .silence = std::chrono::duration<double>(one.silence).count(),
           .connections = one.connections,
           .runs = held.runs,

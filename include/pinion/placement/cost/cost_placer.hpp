@@ -21,10 +21,10 @@ namespace pinion { inline namespace v0 {
 //   - measured seconds of a node replace the estimate for that device type
 // For problems up to `search_limit` nodes it also tries HEFT, each single device, devices in turn and the simple
 // placer, simulates all, and from the best moves groups one by one as long as that shortens the step. Groups go back to
-// where the simple placer has them while that lengthens the step by less than `least_gain`, or by less than estimates
-// are off, and has no more bytes cross between devices. How far estimates are off is known of the nodes that were
-// measured, and counts as much as the part of the step that was not. Throws as class placing does, and
-// resource_exhausted where no placement that it tried fits into the memory of the devices.
+// where the simple placer has them unless the moves save `least_gain` of the step, or more than estimates are off, and
+// while no more bytes cross between devices. How far estimates are off is known of the nodes that were measured; it
+// counts for the part of the step that was not, but for no more of it than was measured. Throws as class placing does,
+// and resource_exhausted where no placement that it tried fits into the memory of the devices.
 struct cost_placer {
   cost_model costs = {};
   std::size_t search_limit = 20000;  // nodes; 0: the white paper's pass alone

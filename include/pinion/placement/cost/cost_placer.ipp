@@ -39,9 +39,10 @@ class cost_search {
   }
   // Takes back moves that gain too little, all at once or one by one.
   void return_groups(double budget, double least_gain) {
-    const double error = costs_.error_of_estimates() * costs_.estimated_part(best_);
-    const double most = makespan_ * (1 + std::max(least_gain, error)),
-                 each = static_cast<double>(costs_.nodes()) + edges();
+    const double part = costs_.estimated_part(best_);
+    const double error = costs_.error_of_estimates() * std::min(part, 1 - part);
+    const double most = makespan_ / (1 - std::max(least_gain, error));
+    const double each = static_cast<double>(costs_.nodes()) + edges();
     if (try_placed(usual_, most)) return;
     for (const auto g : fixed_.left()) {
       if (const auto first = groups_.members(g)[0]; best_[first] == usual_[first]) continue;

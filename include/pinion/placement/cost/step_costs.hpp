@@ -41,8 +41,8 @@ class step_costs {
   int class_of(int device) const { return class_[static_cast<std::size_t>(device)]; }
   double seconds_of_class(position i, int c) const;
   double mean_seconds(position i) const;
-  // How much of what was measured the estimates of the same nodes are off: the sum of the differences by that of the
-  // measured seconds. 0 where nothing was measured.
+  // How far estimates are off for the nodes that were measured: the sum of the differences by that of the greater of
+  // the two. 0 where all are right or nothing was measured, 1 at most.
   double error_of_estimates() const;
   // The part of all seconds of a placement that is estimated.
   double estimated_part(std::span<const std::int32_t> device) const;

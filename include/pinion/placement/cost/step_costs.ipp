@@ -37,7 +37,7 @@ PINION_DECL double step_costs::error_of_estimates() const {
     for (std::size_t c = 0; c < speeds_.size(); ++c)
       if (const double known = measured(i, c); known >= 0) {
         off += std::abs(known - estimated(i, c));
-        all += known;
+        all += std::max(known, estimated(i, c));
       }
   return all > 0 ? off / all : 0;
 }
