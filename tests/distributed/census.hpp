@@ -70,4 +70,11 @@ inline std::string more(const census& now, const census& before) {
   return text;
 }
 
+// Waits until a task has no more than before. Returns what there is more of, if that does not come.
+inline std::string left_behind(server& task, const census& before) {
+  std::string left;
+  soon([&] { return (left = more(census_of(task), before)).empty(); });
+  return left;
+}
+
 }  // namespace real

@@ -7,9 +7,7 @@
 #include <pinion/distributed/status/metrics_server.hpp>
 
 #include <distributed/census.hpp>
-#include <distributed/liar.hpp>
 #include <distributed/real_cluster.hpp>
-
 #include <programs/stranger.hpp>
 
 namespace {
@@ -94,9 +92,7 @@ TEST_CASE("L1: a client that leaves without a word leaves nothing but what is in
     t.expect_visit();
     leave_none();
   }
-  std::string left;
-  soon([&] { return (left = more(census_of(t.task), before)).empty(); });
-  CHECK(left == "");
+  CHECK(left_behind(t.task, before) == "");
 }
 
 // Whether more bytes of the heap are in use when `visit` was made n times, and then as often again, than a few of each
@@ -124,9 +120,7 @@ TEST_CASE("L1: strangers at the ports of a task leave nothing, not even memory")
   visit();
   const census before = census_of(task);
   CHECK_FALSE(leaves_memory(20, visit));
-  std::string left;
-  soon([&] { return (left = more(census_of(task), before)).empty(); });
-  CHECK(left == "");
+  CHECK(left_behind(task, before) == "");
 }
 
 TEST_CASE("L1: tasks that join and leave leave nothing, not even memory") {
@@ -146,9 +140,7 @@ TEST_CASE("L1: tasks that join and leave leave nothing, not even memory") {
   visit();
   const census before = census_of(task);
   CHECK_FALSE(leaves_memory(150, visit));  // ways to the last 64 tasks that have left are kept
-  std::string left;
-  soon([&] { return (left = more(census_of(task), before)).empty(); });
-  CHECK(left == "");
+  CHECK(left_behind(task, before) == "");
 }
 
 }  // namespace

@@ -91,9 +91,7 @@ TEST_CASE("S4, S5, L1: each lie gets its answer, a good client's steps go on, an
   REQUIRE(soon([&] { return (before = census_of(victim)).at("clients") == 1; }));
   const double memory = resident_mib();
   for (int i = 0; i < 2; ++i) tell_all();
-  std::string left;
-  soon([&] { return (left = more(census_of(victim), before)).empty(); });
-  CHECK(left == "");
+  CHECK(left_behind(victim, before) == "");
   CHECK(soon([&] { return resident_mib() <= 1.1 * memory; }));  // a server gives memory back each ten seconds
   CHECK(good.run() == 3);
 }

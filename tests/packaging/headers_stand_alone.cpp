@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -40,11 +39,6 @@ std::vector<chain> chains_of(const house::headers& all) {
   return chains;
 }
 
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in{file};
-  return {std::istreambuf_iterator<char>{in}, {}};
-}
-
 // The words of the compiler about the unit of a chain; empty where it takes it.
 std::string refusal(const chain& headers, const std::filesystem::path& unit, const std::string& command) {
   {
@@ -53,7 +47,7 @@ std::string refusal(const chain& headers, const std::filesystem::path& unit, con
   }
   const std::string said = unit.string() + ".txt";
   if (std::system((command + " '" + unit.string() + "' > '" + said + "' 2>&1").c_str()) == 0) return "";
-  return text_of(said) + "in the unit of\n" + text_of(unit);
+  return house::text_of(said) + "in the unit of\n" + house::text_of(unit);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -14,6 +15,11 @@
 namespace house {
 
 using names = std::set<std::string>;
+
+inline std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in{file};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
 
 // What a header includes for units of pinion_cuda_sources alone is not counted.
 struct header {

@@ -7,11 +7,6 @@ namespace {
 
 const std::filesystem::path root = PINION_TEST_SOURCE_DIR;
 
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // The name before the parenthesis that is open at a place of a text; "" before that of an operator.
 std::string name_before(const std::string& text, std::size_t place) {
   for (int depth = 0; place-- > 0;) {
@@ -44,11 +39,12 @@ const house::names tested_through_others{"number_or_expression", "scalar_value",
 }  // namespace
 
 TEST_CASE("every function that takes the line of its caller has a row in a test of lines") {
-  const std::string rows = text_of(root / "tests/dsl/lines_test.cpp") + text_of(root / "tests/train/lines_test.cpp");
+  const std::string rows =
+      house::text_of(root / "tests/dsl/lines_test.cpp") + house::text_of(root / "tests/train/lines_test.cpp");
   for (const char* room : {"dsl", "train"})
     for (const auto& entry : std::filesystem::recursive_directory_iterator{root / "include/pinion" / room})
       if (entry.is_regular_file())
-        for (const std::string& name : functions_with_line(text_of(entry.path()))) {
+        for (const std::string& name : functions_with_line(house::text_of(entry.path()))) {
           INFO(name << " of " << entry.path().filename());
           CHECK(
               (tested_through_others.contains(name) || std::regex_search(rows, std::regex("\\b" + name + "[ (<{,]"))));

@@ -4,9 +4,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <fstream>
-#include <iterator>
-
 namespace {
 
 const house::headers tree = house::read(PINION_TEST_SOURCE_DIR "/include/pinion", {".hpp"});
@@ -30,8 +27,7 @@ house::names brought_by(const std::string& umbrella) {
 }
 
 std::string list_of(const std::string& umbrella) {
-  std::ifstream in{PINION_TEST_SOURCE_DIR "/tests/structure/names_of_" + umbrella + ".cpp"};
-  return {std::istreambuf_iterator<char>{in}, {}};
+  return house::text_of(PINION_TEST_SOURCE_DIR "/tests/structure/names_of_" + umbrella + ".cpp");
 }
 
 }  // namespace

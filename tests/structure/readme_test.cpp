@@ -1,9 +1,9 @@
 // What the README quotes is what there is: each block under `<!-- FILE -->` equals that file.
+#include "house.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
@@ -12,8 +12,7 @@
 namespace {
 
 std::string text_of(const std::string& name) {
-  std::ifstream in{PINION_TEST_SOURCE_DIR "/" + name};
-  return {std::istreambuf_iterator<char>{in}, {}};
+  return house::text_of(PINION_TEST_SOURCE_DIR "/" + name);
 }
 
 struct quotation {

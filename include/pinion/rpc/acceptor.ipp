@@ -269,8 +269,9 @@ PINION_DECL guest_use acceptor::client::use(time_point now) const {
 }
 
 PINION_DECL std::vector<guest_use> acceptor::uses() const {
+  const time_point now = net_.now();
   std::vector<guest_use> all;
-  for (const auto& [id, c] : clients_) all.push_back(c.use(net_.now()));
+  for (const auto& [id, c] : clients_) all.push_back(c.use(now));
   return all;
 }
 
