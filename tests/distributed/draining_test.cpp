@@ -1,7 +1,15 @@
 // Tasks that are asked to stop: they begin nothing more, and let end what has begun, for a while.
+#include <distributed/liar.hpp>
 #include <distributed/real_cluster.hpp>
 
 #include <catch2/catch.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
 
 #include <pinion/base/countdown.hpp>
 #include <pinion/rpc/tcp_network.hpp>
@@ -180,6 +188,75 @@ TEST_CASE("a task whose network's thread is held up stops all the same, and its 
   rpc::settle(*net);
   CHECK_THAT(told, Catch::Contains("was asked to stop, and what holds up the network's thread has not ended"));
   CHECK_THAT(told, Catch::Contains("was stopped, but what holds up the network's thread has not ended"));
+}
+
+// Clients each of which has asked for more whenever it was answered, until it is told that the task has gone.
+class askers {
+ public:
+  template <class Reply, class Request>
+  void ask_on(const std::string& target, int clients, int at_once, const Request& request) {
+    for (int i = 0; i < clients; ++i) {
+      const auto one = std::make_shared<liar>(target);
+      all_.push_back(one);
+      for (int n = 0; n < at_once; ++n) again<Reply>(*one, request);
+    }
+  }
+  void wait_for_answers(int n) const {
+    CHECK(soon([&] { return answers_ >= n; }));
+  }
+  // What those were told whose request was the last.
+  std::set<std::string> last_words() const {
+    CHECK(soon([this] { return under_way_ == 0; }));
+    const std::lock_guard hold(mutex_);
+    return last_words_;
+  }
+
+ private:
+  template <class Reply, class Request>
+  void again(liar& by, const Request& request) {
+    ++under_way_;
+    by.order<Reply>(request, [this, &by, request](const outcome<Reply>& reply) {
+      ++answers_;
+      const errc how = reply ? errc::unknown : reply.failure()->code();
+      if (how != errc::unavailable && how != errc::cancelled) {
+        again<Reply>(by, request);
+      } else {
+        const std::lock_guard hold(mutex_);
+        last_words_.insert(reply.failure()->sentence());
+      }
+      --under_way_;
+    });
+  }
+
+  mutable std::mutex mutex_;
+  std::set<std::string> last_words_;
+  std::atomic<int> answers_{0}, under_way_{0};
+  std::vector<std::shared_ptr<liar>> all_;  // gone first
+};
+
+TEST_CASE("clients that ask on and on hold up no stop, and are told of it") {
+  local_cluster local({{"worker", 1}}, {.stop_timeout = 3s});
+  askers asking;
+  const std::string target = local.target("worker", 0);
+  SECTION("reports") {
+    asking.ask_on<distributed::report_reply>(target, 10, 20, distributed::report_request{});
+  }
+  SECTION("devices") {
+    asking.ask_on<distributed::list_reply>(target, 10, 20, distributed::list_request{});
+  }
+  SECTION("steps") {
+    asking.ask_on<distributed::prepared_reply>(target, 10, 20, distributed::prepare_step{});
+  }
+  SECTION("parts of steps") {
+    asking.ask_on<nothing>(target, 10, 20, distributed::register_known{});
+  }
+  asking.wait_for_answers(400);
+  const told_lines lines;
+  local.server("worker", 0).stop();
+  CHECK_THAT(lines.all(), !Catch::Contains("has not ended"));
+  const std::string task = name_of("worker", 0);
+  for (const std::string& last : asking.last_words())
+    CHECK((last == task + " was stopped" || last == task + " is stopping, and begins nothing more"));
 }
 
 }  // namespace

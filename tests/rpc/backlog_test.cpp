@@ -68,6 +68,24 @@ TEST_CASE("a client that takes no answers is not heard beyond the limit, and the
   CHECK(good.up());
 }
 
+TEST_CASE("what a client was to be sent has gone when it has taken that, though it asks on and on") {
+  sim_options how;
+  how.buffer = 64 << 10;
+  echo_world w(how);
+  w.start_ps({}, limit);
+  hog one;
+  const auto asking = start(*w.other, one.begin(w.other, 1 << 12, std::string(1000, 'x')));
+  w.world.run_for(1s);
+  deliveries sent;
+  w.ps->door->expect(sent);
+  w.world.run_for(1s);
+  CHECK_FALSE(sent.are_made());
+  one.reads = true;
+  while (!sent.are_made() && !asking->done()) w.world.run_for(1ms);
+  CHECK(sent.are_made());
+  CHECK(w.ps->door->bytes_waiting() > 0);
+}
+
 TEST_CASE("a client that takes its answers late gets all of them") {
   sim_options how;
   how.buffer = 64 << 10;

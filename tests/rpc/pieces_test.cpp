@@ -75,6 +75,21 @@ TEST_CASE("messages of at most a piece go whole and in order; a longer one goes 
   CHECK(w.out.cost() == 0);
 }
 
+TEST_CASE("the first messages are gone when they are written, whatever is added behind them") {
+  written_frames w;
+  w.add(1, 10 * piece);
+  w.add(2, 10);
+  std::uint64_t id = 2;
+  while (!w.out.are_gone(2)) {
+    w.write();
+    w.add(++id, 10);
+  }
+  CHECK(id == 12);
+  CHECK_FALSE(w.out.empty());
+  CHECK_FALSE(w.out.are_gone(id));
+  CHECK(w.out.added() == id);
+}
+
 TEST_CASE("a whole message waits for one piece at most, and a payload for as many bytes of whole ones as a piece has") {
   written_frames w;
   w.add(1, 64 * mib);

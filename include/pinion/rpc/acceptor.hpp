@@ -89,8 +89,8 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
 
   const std::string& address() const { return listener_->address(); }
   void start();
-  // Have the clients' systems taken all that was to be sent to them? In the network's thread.
-  bool has_sent_all() const;
+  // Adds what is on its way to clients. In the network's thread.
+  void expect(deliveries& all) const;
   // Frees the port, tells the clients why, and closes their connections. Calls `stopped` in the network's thread;
   // nothing is served after that.
   void stop(const error& why, std::function<void()> stopped = {});

@@ -27,10 +27,9 @@ PINION_DECL void acceptor::stop(const error& why, std::function<void()> stopped)
   });
 }
 
-PINION_DECL bool acceptor::has_sent_all() const {
-  const auto lane_has = [](const auto& lane) { return !lane || lane->has_sent_all(); };
-  return std::all_of(clients_.begin(), clients_.end(),
-                     [&](const auto& c) { return lane_has(c.second.lanes[0]) && lane_has(c.second.lanes[1]); });
+PINION_DECL void acceptor::expect(deliveries& all) const {
+  for (const auto& [channel, one] : clients_)
+    for (const auto& lane : one.lanes) all.expect(lane);
 }
 
 PINION_DECL bool acceptor::serves(const std::string& name) const {

@@ -83,8 +83,8 @@ class channel : public std::enable_shared_from_this<channel> {
   // Sends a message without an answer; dropped when the channel is down.
   void notify(rpc::lane by, method m, message&& text, connection::urgency when = connection::urgency::batch);
 
-  // Has the peer's system taken all that was to be sent? In the network's thread.
-  bool has_sent_all() const;
+  // Adds what is on its way to the peer. In the network's thread.
+  void expect(deliveries& all) const;
 
   // Calls `down` each time the channel goes down. Returns a number for forget(); one more call may come after that.
   std::uint64_t observe(std::function<void(const error&)> down);

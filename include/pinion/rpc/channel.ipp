@@ -101,8 +101,9 @@ PINION_DECL void channel::notify(rpc::lane by, method m, message&& text, connect
   if (const auto c = connection_of(by)) c->notify(m, std::move(text), when);
 }
 
-PINION_DECL bool channel::has_sent_all() const {
-  return !up() || (data_->has_sent_all() && control_->has_sent_all());
+PINION_DECL void channel::expect(deliveries& all) const {
+  all.expect(data_);
+  all.expect(control_);
 }
 
 PINION_DECL std::uint64_t channel::observe(std::function<void(const error&)> down) {

@@ -131,8 +131,6 @@ class connection : public std::enable_shared_from_this<connection> {
   std::uint64_t bytes_taken() const;
   // A number that grows with each byte that the peer's system takes.
   std::uint64_t progress() const;
-  // Has the peer's system taken all that was to be sent?
-  bool has_sent_all() const;
   // The bytes that wait for the peer to take them, the memory of their messages counted.
   std::uint64_t bytes_waiting() const;
   bool shares_memory() const { return memory_ != nullptr; }
@@ -146,6 +144,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
  private:
   friend class responder;
+  friend class deliveries;
 
   // A message that has begun to arrive.
   struct arriving {
@@ -267,6 +266,25 @@ class connection : public std::enable_shared_from_this<connection> {
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, reply_handler> waiting_;
   shared_error closed_;
+};
+
+// The messages that some connections had been given at a moment. What they are given later does not count, so that no
+// peer keeps others waiting by what it asks. Used in the network's thread.
+class deliveries {
+ public:
+  // Adds those of a connection that are on their way. Null adds none.
+  void expect(const std::shared_ptr<connection>& from);
+  // Have the systems of the peers taken all of them, or their connections ended?
+  bool are_made();
+
+ private:
+  struct delivery {
+    std::weak_ptr<connection> from;
+    std::uint64_t messages;
+    std::optional<std::uint64_t> bytes = {};  // written when the last of the messages was
+  };
+  static bool is_made(delivery& d);
+  std::vector<delivery> open_;
 };
 
 }}}  // namespace pinion::v0::rpc

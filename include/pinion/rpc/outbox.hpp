@@ -45,6 +45,7 @@ class outbox {
     std::uint64_t left;
     std::size_t part = 0, within = 0;  // where the rest of the payload begins
     shared_memory::place place = {};   // of the payload; empty: it is not shared
+    std::uint64_t number = 0;          // in the order of add(), from 1
 
     outgoing(frame_header h, rpc::message&& m);
     // The place of the payload in a slab of this process; nothing where it is in none, or not worth that it is lent.
@@ -82,6 +83,9 @@ class outbox {
   std::uint64_t largest() const;
   // May a message of so many bytes be added, for all that waits for others?
   bool may_add(std::uint64_t bytes) const { return cost_.may_add(bytes); }
+  // How many messages have been added so far, and whether the first so many of them are gone.
+  std::uint64_t added() const { return added_; }
+  bool are_gone(std::uint64_t first) const;
   // The bytes of the frames of all messages so far.
   std::uint64_t bytes_added() const { return bytes_added_; }
 
@@ -109,7 +113,7 @@ class outbox {
   std::uint32_t slots_ = 0;   // those in use, as bits
   unsigned turns_ = 0;        // of pieces
   backlog cost_;
-  std::uint64_t bytes_added_ = 0;
+  std::uint64_t added_ = 0, bytes_added_ = 0;
 };
 
 }}}  // namespace pinion::v0::rpc

@@ -54,9 +54,18 @@ PINION_DECL void outbox::add(outgoing&& next) {
   const bool whole = h.shared ? next.left == 0 : h.payload <= piece;
   const std::uint64_t pieces = whole || h.shared ? 0 : (h.payload + piece - 1) / piece;
   const std::uint64_t cost = next.cost(), bytes = sizeof h * (1 + pieces) + h.control + h.payload;
+  next.number = added_ + 1;
   (whole ? whole_ : h.shared ? to_share_ : in_pieces_).push_back(std::move(next));
   cost_.set(cost_.bytes() + cost);
+  ++added_;
   bytes_added_ += bytes;
+}
+
+PINION_DECL bool outbox::are_gone(std::uint64_t first) const {
+  const auto none = [first](const messages& of) {
+    return std::none_of(of.begin(), of.end(), [first](const outgoing& o) { return o.number <= first; });
+  };
+  return none(whole_) && none(in_pieces_) && none(to_share_) && none(ending_);
 }
 
 PINION_DECL std::uint64_t outbox::largest() const {

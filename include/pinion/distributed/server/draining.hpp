@@ -2,11 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
 
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/master/master.hpp>
 #include <pinion/rpc/acceptor.hpp>
+#include <pinion/rpc/connection.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -27,14 +29,17 @@ class draining {
   // Waits until all runs have ended, their values are with the tasks that pull them, and their answers with those who
   // asked, but no longer than `grace`. Returns whether that is so. Writes a line of the log if it takes a while, and
   // another if it takes too long.
-  bool wait(std::chrono::milliseconds grace) const;
+  bool wait(std::chrono::milliseconds grace);
 
  private:
   // Returns a text that names what has not ended; "" once all has.
-  std::string what_is_left() const;
+  std::string what_is_left();
 
   const parts of_;
   const std::string task_;
+  // What was on its way when the runs had ended; null before. Used by the network's thread, which may come to it when
+  // this is over.
+  std::shared_ptr<rpc::deliveries> last_;
 };
 
 }}}  // namespace pinion::v0::distributed

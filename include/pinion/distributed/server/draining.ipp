@@ -14,7 +14,7 @@ PINION_DECL draining::draining(const parts& of, std::string task) : of_(of), tas
   of_.worker.drain();
 }
 
-PINION_DECL bool draining::wait(std::chrono::milliseconds grace) const {
+PINION_DECL bool draining::wait(std::chrono::milliseconds grace) {
   const auto began = of_.net.now();
   bool said = false;
   for (std::string left = what_is_left(); !left.empty(); left = what_is_left()) {
@@ -33,7 +33,7 @@ PINION_DECL bool draining::wait(std::chrono::milliseconds grace) const {
   return true;
 }
 
-PINION_DECL std::string draining::what_is_left() const {
+PINION_DECL std::string draining::what_is_left() {
   constexpr auto at_most = std::chrono::seconds(1);  // with the network's thread, which takes microseconds
   const std::string runs = of_.worker.names_of_runs(), values = "what it has to send";
   if (!runs.empty()) return runs;
@@ -42,9 +42,12 @@ PINION_DECL std::string draining::what_is_left() const {
     countdown done;
     bool arrived = false;
   };
-  const auto shared = std::make_shared<look>();  // the network's thread may come to it when this is over
-  of_.net.post([shared, of = of_] {
-    shared->arrived = of.door.has_sent_all() && of.peers.have_taken_all();
+  const auto shared = std::make_shared<look>();
+  const bool first = !last_;
+  if (first) last_ = std::make_shared<rpc::deliveries>();
+  of_.net.post([shared, first, last = last_, of = of_] {
+    if (first) of.door.expect(*last), of.peers.expect(*last);
+    shared->arrived = last->are_made();
     shared->done.count_down();
   });
   if (!of_.net.wait(shared->done, of_.net.now() + at_most)) return "what holds up the network's thread";

@@ -162,11 +162,13 @@ class task_server {
     burdens::share held;
     rpc::sealed<M> sealed = {};
   };
-  // Receives a message for `then`, which gets it unread.
+  // Receives a message for `then`, which gets it unread. A task that is being stopped takes none, so that no client can
+  // hold up its end by what it asks.
   template <class M, class Then>
   opened whole(const delivery& d, Then then) {
     const auto mail = std::make_shared<unread<M>>(unread<M>{d.answer, nullptr});
     if (!welcome(d, [&] {
+          if (leaves_) throw error(farewell_);
           mail->held = burdens_.of_unread(d.guest->channel, d.envelope.control.size(), d.envelope.payload);
         }))
       return nullptr;  // its payload is passed over
@@ -313,6 +315,8 @@ class task_server {
   std::thread stopper_;  // made in the network's thread while it serves, joined by the destructor
   std::mutex stopping_;
   bool stopped_ = false, all_ended_ = true;
+  error farewell_ = rpc::farewell(me_.name, rpc::task_state::stopped);
+  std::atomic<bool> leaves_{false};  // is farewell_ final, and said to those who ask for more?
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <pinion/base/countdown.hpp>
+#include <pinion/base/harmless.hpp>
 #include <pinion/base/insist.hpp>
 #include <pinion/base/log.hpp>
 #include <pinion/base/stop_signal.hpp>
@@ -82,7 +83,9 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
   ask_to_stop();
   std::lock_guard one_at_a_time(stopping_);
   if (std::exchange(stopped_, true)) return all_ended_;
-  const error why = rpc::farewell(me_.name, as);
+  farewell_ = rpc::farewell(me_.name, as);
+  leaves_ = true;
+  const error& why = farewell_;
   const time_point began = std::chrono::steady_clock::now(), until = began + stop_timeout_;
   local_masters::instance().remove(address_);
   const bool unused = master_->stop(why, until);
@@ -426,7 +429,7 @@ PINION_DECL client_report task_server::report_of(const rpc::guest_use& one) cons
   const auto held = burdens_.by(one.who->channel);
   const auto sessions = sessions_of_.find(one.who->channel);
   return {.address = one.who->address,
-          .task = one.who->name.substr(0, longest),
+          .task = harmless(one.who->name, longest),
           .silence = std::chrono::duration<double>(one.silence).count(),
           .connections = one.connections,
           .runs = held.runs,
@@ -457,7 +460,7 @@ PINION_DECL void task_server::complain(const std::string& still_runs, rpc::durat
   const auto seconds = std::chrono::duration<double>(waited).count();
   write_log(log_level::error, me_.name,
             fmt::format("was stopped, but {} has not ended after {:.1f} s; it is left to itself",
-                        still_runs.empty() ? "a call that makes a step ready" : still_runs, seconds));
+                        still_runs.empty() ? "a call of one of its clients" : still_runs, seconds));
 }
 
 PINION_DECL void task_server::stop_beside() {

@@ -85,8 +85,8 @@ class peers {
   void forget(const std::string& task);
   // A task as this one knows it. One that was not needed so far is joining.
   rpc::task_view view_of(std::string_view task) const;
-  // Have all of them taken what was to be sent to them? In the network's thread.
-  bool have_taken_all() const;
+  // Adds what is on its way to them. In the network's thread.
+  void expect(rpc::deliveries& all) const;
   void close(const error& why);
   // Tells of all tasks but one, which is this task, in the order of names().
   std::vector<peer_report> report(std::string_view but) const;

@@ -296,9 +296,9 @@ PINION_DECL rpc::task_view peers::view_of(std::string_view task) const {
   return at == ways_.end() ? rpc::task_view{} : at->second->view();
 }
 
-PINION_DECL bool peers::have_taken_all() const {
+PINION_DECL void peers::expect(rpc::deliveries& all) const {
   std::lock_guard hold(mutex_);
-  return std::all_of(ways_.begin(), ways_.end(), [](const auto& way) { return way.second->has_sent_all(); });
+  for (const auto& [task, way] : ways_) way->expect(all);
 }
 
 PINION_DECL void peers::close(const error& why) {
