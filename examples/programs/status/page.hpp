@@ -152,18 +152,19 @@ class page {
   }
 
   void clients() {
-    table t({text("TASK"), text("CLIENT"), number("HEARD"), number("SESSIONS"), number("RUNS"), number("UNSERVED"),
-             number("UNSENT"), number("SLABS"), number("LENT")});
+    table t({text("TASK"), text("CLIENT"), number("HEARD"), number("CONNECTIONS"), number("SESSIONS"), number("RUNS"),
+             number("UNSERVED"), number("UNSENT"), number("SLABS"), number("LENT")});
     for_each([&](const std::string& task, const pinion::task_report& r) {
       const auto left = add_first(t, r.clients, [&](const auto& c) {
         return cells{task,
                      c.task.empty() ? c.address : brief(c.task),
                      span(c.silence) + " ago",
+                     std::to_string(c.connections),
                      std::to_string(c.sessions),
                      std::to_string(c.runs),
                      bytes(c.bytes_received),
                      bytes(c.bytes_waiting),
-                     c.slabs == 0 ? "-" : fmt::format("{} of {}", c.slabs, bytes(c.slab_bytes)),
+                     slabs(c),
                      bytes(c.bytes_lent)};
       });
       if (left > 0) t.add({task, left_out(left)});
@@ -173,15 +174,21 @@ class page {
 
   // A row for each task: what is taken of it, of what there is. --json tells the limits of the rest.
   void resources() {
-    table t({text("TASK"), text("CLIENTS"), text("SESSIONS"), text("DESCRIPTORS"), text("SLABS"), number("THEIR BYTES"),
-             number("LENT"), number("HTTP"), number("SOUGHT"), number("LINES HELD")});
+    table t({text("TASK"), text("CLIENTS"), text("SESSIONS"), text("DESCRIPTORS"), text("LENT"), number("SLABS"),
+             number("METRICS"), number("SOUGHT"), number("LINES HELD")});
     for_each([&](const std::string& task, const pinion::task_report& r) {
       t.add({task, part(r.backlog.clients, r.limits.clients), part(r.sessions.size(), r.limits.sessions_of_all),
-             part(r.descriptors.open, r.descriptors.limit), part(r.shared.slabs, r.limits.slabs_of_all),
-             bytes(r.shared.slab_bytes), bytes(r.shared.bytes_lent), std::to_string(r.backlog.metrics_clients),
-             std::to_string(r.backlog.tasks_sought), std::to_string(r.backlog.lines_untold)});
+             part(r.descriptors.open, r.descriptors.limit),
+             fmt::format("{} of {}", bytes(r.shared.bytes_lent), bytes(r.limits.bytes_lent_of_all)), slabs(r.shared),
+             std::to_string(r.backlog.metrics_clients), std::to_string(r.backlog.tasks_sought),
+             std::to_string(r.backlog.lines_untold)});
     });
     add(t);
+  }
+  // "2, 96 MiB" of a client_report or shared_memory_report.
+  template <class Report>
+  static std::string slabs(const Report& r) {
+    return r.slabs == 0 ? "0" : fmt::format("{}, {}", r.slabs, bytes(r.slab_bytes));
   }
   template <class Number, class Most>
   static std::string part(Number n, Most most) {

@@ -9,7 +9,7 @@ namespace pinion { inline namespace v0 {
 
 // The most that clients may ask of one server. What exceeds a limit is refused with resource_exhausted, and the error
 // names the limit; the client, the others and the server go on. Sessions of the server's own process count nowhere. A
-// client is one connection: a session of another process, or another task. A plain value.
+// client is a session of another process, or another task, with all of its connections. A plain value.
 //
 // Memory is estimated from what is sent: graphs take tens of times the memory of their bytes on the wire.
 //
