@@ -10,6 +10,7 @@
 #include <pinion/rpc/connection_backlog.ipp>
 #include <pinion/rpc/connection_end.ipp>
 #include <pinion/rpc/credentials.ipp>
+#include <pinion/rpc/deliveries.ipp>
 #include <pinion/rpc/digest.ipp>
 #include <pinion/rpc/failure.ipp>
 #include <pinion/rpc/frame.ipp>

@@ -1,6 +1,8 @@
 // Answers that a client does not take, and the memory of clients that say nothing.
 #include <catch2/catch.hpp>
 
+#include <pinion/rpc/deliveries.hpp>
+
 #include <rpc/echo.hpp>
 #include <support/counted_new.hpp>
 

@@ -12,6 +12,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/rpc/connection.hpp>
+#include <pinion/rpc/deliveries.hpp>
 #include <pinion/rpc/fuse.hpp>
 #include <pinion/rpc/handshake.hpp>
 #include <pinion/rpc/refusals.hpp>

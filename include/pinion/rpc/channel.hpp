@@ -22,6 +22,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/rpc/connection.hpp>
+#include <pinion/rpc/deliveries.hpp>
 #include <pinion/rpc/handshake.hpp>
 #include <pinion/rpc/message.hpp>
 #include <pinion/rpc/pulse.hpp>

@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/master/master.hpp>
 #include <pinion/rpc/acceptor.hpp>
-#include <pinion/rpc/connection.hpp>
+#include <pinion/rpc/deliveries.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 

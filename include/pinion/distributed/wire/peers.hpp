@@ -17,6 +17,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/distributed/report/task_report.hpp>
 #include <pinion/rpc/channel.hpp>
+#include <pinion/rpc/deliveries.hpp>
 #include <pinion/spec/cluster_spec.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
