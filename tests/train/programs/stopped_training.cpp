@@ -60,14 +60,29 @@ void without_looking(const training& t) {
   }
 }
 
+// Passes a float on, and says in the middle of the step that training is under way.
+struct say_trains {
+  static constexpr std::string_view name = "SayTrains";
+  static constexpr pn::input_count inputs = 1;
+  static constexpr pn::kernel_set kernels{.cpu = pn::dtype_set{pn::dtype::float32}};
+  static void infer(pn::shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
+  static void cpu(pn::kernel_context& c) {
+    say("trains");
+    c.outputs[0] = c.input(0);
+  }
+};
+
 // The third step waits for an element that nobody brings, at a queue where the guards say.
 void until_it_waits(const training& t, const tr::monitored_session_options& options) {
   auto q = pn::fifo_queue<int>({.capacity = 1, .shapes = {{}}});
-  const pn::operation waits = pn::group(q.dequeue());
+  const auto begins = pn::call<say_trains>(pn::cast<float>(t.count));
+  const pn::operation waits = [&] {
+    const pn::control_dependencies behind{pn::operation(begins)};
+    return pn::group(q.dequeue());
+  }();
   tr::monitored_training_session sess{options};
   sess.run(t.step);
   sess.run(t.step);
-  say("trains");
   while (!sess.should_stop()) sess.run(waits);
   say("ended at " + std::to_string(std::int64_t(sess.raw_session().run(t.count))));
 }
