@@ -47,20 +47,33 @@ Cannot go on: cmake could not configure $folder."
 # progress: reads what ninja says, and tells of it how much is done and how long the rest will take: in one line of a
 # terminal that it writes again, else in a line for each quarter. It passes on what is no step of the build. The last
 # step is told of once nothing comes behind it, since a failure would.
+#
+# Steps take from less than a second to a minute, so they count by what cmake/compiled/seconds.txt says of the units of
+# the library, and as 9 seconds where it says nothing.
 progress() {
-  local line began=$SECONDS taken told=0 text last=""
+  local line began=$SECONDS told=0 last="" unit seconds units=0 of_units=0 other=9 done=0
+  local -A takes
+  while read -r unit seconds; do
+    takes[$unit]=$seconds units=$((units + 1)) of_units=$((of_units + seconds))
+  done <cmake/compiled/seconds.txt
   while IFS= read -r line; do
     if [[ "$line" =~ ^\[([0-9]+)/([0-9]+)\]" " ]]; then
-      [ "${BASH_REMATCH[1]}" != 0 ] || continue  # it looks for new files
-      local made=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
-      taken=$((SECONDS - began)) text="$made of $all steps"
+      local made=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]} whole
+      [ "$made" != 0 ] || continue  # it looks for new files
+      seconds=$other
+      [[ ! "$line" =~ /compiled/([a-z_]+)\.cpp\.o$ ]] || seconds=${takes[${BASH_REMATCH[1]}]:-$other}
+      done=$((done + seconds))
+      whole=$((of_units + other * (all - units)))
+      [ "$all" -ge $units ] && [ $whole -ge $done ] || whole=$((done * all / made))  # most was built before
+      local taken=$((SECONDS - began)) text="$made of $all steps"
+      local text_to_go="$text, about $((taken * (whole - done) / done)) s to go"
       if [ "$made" = "$all" ]; then
         last="$text in $taken s"
       elif [ -t 1 ]; then
-        printf '\r\033[K%s' "$text, about $((taken * (all - made) / made)) s to go"
-      elif [ $((4 * made)) -ge $((all * (told + 1))) ]; then
-        told=$((4 * made / all))
-        echo "$text, about $((taken * (all - made) / made)) s to go"
+        printf '\r\033[K%s' "$text_to_go"
+      elif [ $((4 * done)) -ge $((whole * (told + 1))) ]; then
+        told=$((4 * done / whole))
+        echo "$text_to_go"
       fi
     else
       last=""

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include <cstdio>
+#include <sstream>
+#include <string>
 
 namespace {
 
@@ -165,6 +167,19 @@ TEST_CASE("bodies stand beside a header that brings them in header-only mode, an
     if (std::count_if(units.begin(), units.end(), compiles) != 1) offences += path + " is not compiled by one unit\n";
   }
   CHECK(offences == "");
+}
+
+TEST_CASE("the forecast of a build has the seconds of each unit of the library, and of no other") {
+  house::names units, timed;
+  for (const auto& [path, unused] : house::read(PINION_TEST_SOURCE_DIR "/cmake/compiled", {".cpp"}))
+    units.insert(path.substr(0, path.rfind('.')));
+  std::istringstream seconds(house::text_of(PINION_TEST_SOURCE_DIR "/cmake/compiled/seconds.txt"));
+  std::string unit;
+  for (int taken = 0; seconds >> unit >> taken;) {
+    CHECK(taken > 0);
+    timed.insert(unit);
+  }
+  CHECK(timed == units);
 }
 
 TEST_CASE("whichever header comes first, bodies are read when all that they include has been") {
