@@ -49,9 +49,9 @@ Cannot go on: cmake could not configure $folder."
 # step is told of once nothing comes behind it, since a failure would.
 #
 # Steps take from less than a second to a minute, so they count by what cmake/compiled/seconds.txt says of the units of
-# the library, and as 9 seconds where it says nothing.
+# the library, and as 6 seconds where it says nothing.
 progress() {
-  local line began=$SECONDS told=0 last="" unit seconds units=0 of_units=0 other=9 done=0
+  local line began=$SECONDS told=0 last="" unit seconds units=0 of_units=0 other=6 done=0
   local -A takes
   while read -r unit seconds; do
     takes[$unit]=$seconds units=$((units + 1)) of_units=$((of_units + seconds))
