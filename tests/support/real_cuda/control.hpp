@@ -36,10 +36,12 @@ inline void fault_next_launch(int, cudaError_t) {}
 inline void fail_allocation(int) {}
 inline void refuse(code) {}
 
-// A number that nobody knows. Every comparison with it holds.
+// A number that nobody knows. Every comparison with it holds, and with the difference of two.
 struct unknown {
+  friend unknown operator-(unknown, unknown) { return {}; }
   friend bool operator==(unknown, long) { return true; }
   friend bool operator<=(unknown, long) { return true; }
+  friend bool operator>(unknown, long) { return true; }
 };
 struct counts {
   unknown device_blocks, pinned_blocks, streams, events, pools, libraries, graphs, contexts, device_bytes, launches,
