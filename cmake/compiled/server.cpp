@@ -1,0 +1,20 @@
+// The part of pinion::compiled that holds the bodies of servers.
+#include <pinion/base/config.hpp>
+#if PINION_HAS_DISTRIBUTED
+#include <pinion/distributed/server/burdens.ipp>
+#include <pinion/distributed/server/calls.ipp>
+#include <pinion/distributed/server/draining.ipp>
+#include <pinion/distributed/server/graph_requests.ipp>
+#include <pinion/distributed/server/introductions.ipp>
+#include <pinion/distributed/server/inventory.ipp>
+#include <pinion/distributed/server/kept_file.ipp>
+#include <pinion/distributed/server/kept_variables.ipp>
+#include <pinion/distributed/server/local_cluster.ipp>
+#include <pinion/distributed/server/reporter.ipp>
+#include <pinion/distributed/server/run_requests.ipp>
+#include <pinion/distributed/server/server.ipp>
+#include <pinion/distributed/server/spare_memory.ipp>
+#include <pinion/distributed/server/task_server.ipp>
+#include <pinion/distributed/server/task_setup.ipp>
+#include <pinion/distributed/server/turn_requests.ipp>
+#endif
