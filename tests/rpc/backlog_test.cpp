@@ -42,6 +42,23 @@ struct hog {
   }
 };
 
+// A task, and such a client of it that has asked for so many answers for two seconds.
+struct hogged : echo_world {
+  hog one;
+  std::shared_ptr<pinion_tests::outcome_of> asking;
+
+  hogged(std::size_t times, const std::string& text) : echo_world(small_buffers()) {
+    start_ps({}, limit);
+    asking = start(*other, one.begin(other, times, text));
+    world.run_for(2s);
+  }
+  static sim_options small_buffers() {
+    sim_options how;
+    how.buffer = 64 << 10;
+    return how;
+  }
+};
+
 TEST_CASE("a client that takes no answers is not heard beyond the limit, and then closed with a sentence") {
   sim_options how;
   how.buffer = 64 << 10;
@@ -71,19 +88,13 @@ TEST_CASE("a client that takes no answers is not heard beyond the limit, and the
 }
 
 TEST_CASE("what a client was to be sent has gone when it has taken that, though it asks on and on") {
-  sim_options how;
-  how.buffer = 64 << 10;
-  echo_world w(how);
-  w.start_ps({}, limit);
-  hog one;
-  const auto asking = start(*w.other, one.begin(w.other, 1 << 12, std::string(1000, 'x')));
-  w.world.run_for(1s);
+  hogged w(1 << 12, std::string(1000, 'x'));
   deliveries sent;
   w.ps->door->expect(sent);
   w.world.run_for(1s);
   CHECK_FALSE(sent.are_made());
-  one.reads = true;
-  while (!sent.are_made() && !asking->done()) w.world.run_for(1ms);
+  w.one.reads = true;
+  while (!sent.are_made() && !w.asking->done()) w.world.run_for(1ms);
   CHECK(sent.are_made());
   CHECK(w.ps->door->bytes_waiting() > 0);
 }
@@ -280,13 +291,7 @@ TEST_CASE("a request with a control part that is too much to hold is refused, an
 }
 
 TEST_CASE("a server that stops does not wait for a client that takes no answers") {
-  sim_options how;
-  how.buffer = 64 << 10;
-  echo_world w(how);
-  w.start_ps({}, limit);
-  hog one;
-  start(*w.other, one.begin(w.other, 1 << 20, "unread"));
-  w.world.run_for(2s);
+  hogged w(1 << 20, "unread");
   const auto began = w.world.now();
   w.ps->stop();
   CHECK(w.world.now() - began < 100ms);

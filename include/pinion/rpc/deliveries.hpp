@@ -1,4 +1,4 @@
-// What connections had to send at a moment.
+// Messages that are on their way, and whether they have been taken.
 #pragma once
 
 #include <cstdint>

@@ -37,8 +37,8 @@ class draining {
 
   const parts of_;
   const std::string task_;
-  // What was on its way when the runs had ended; null before. Used by the network's thread, which may come to it when
-  // this is over.
+  // Messages that were on their way when the runs had ended; null before. Used by the network's thread, which may come
+  // to them when this is over.
   std::shared_ptr<rpc::deliveries> last_;
 };
 
