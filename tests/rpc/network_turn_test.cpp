@@ -50,6 +50,18 @@ TEST_CASE("a wait for what does not come ends at its deadline") {
   CHECK(net.turn.wait(ended, std::chrono::steady_clock::now() - 1s));
 }
 
+TEST_CASE("a wait ends at its deadline, though there be ever something to run") {
+  network_of_nobody net;
+  int left = 10'000'000;
+  std::function<void()> again = [&] {
+    if (--left > 0) asio::post(net.context, again);
+  };
+  again();
+  countdown never;
+  CHECK_FALSE(net.turn.wait(never, std::chrono::steady_clock::now() + 1ms));
+  CHECK(left > 0);
+}
+
 TEST_CASE("the network's own thread runs what arrives where no thread waits") {
   served_network net;
   countdown ended;

@@ -95,19 +95,15 @@ PINION_DECL void network_turn::run_for(const countdown& event, const std::option
   if (!is_worth_trying()) return;
   const detail::counted_in asks(asking_);
   std::unique_lock mine(turn_, std::defer_lock);
-  const auto later = [] { return std::chrono::steady_clock::now() + patience; };
-  const auto is_over = [&](time_point until) {
-    const auto now = std::chrono::steady_clock::now();
-    return now >= until || (deadline && now >= *deadline);
-  };
-  for (auto until = later(); !event.done();) {
+  for (auto until = std::chrono::steady_clock::now() + patience; !event.done();) {
     if (!mine) mine.try_lock();
-    if (mine && poll() > 0) {
-      until = later();
-    } else {
-      if (is_over(until) || (!mine && sleeps_)) break;
-      std::this_thread::yield();
-    }
+    const bool served = mine && poll() > 0;
+    const auto now = std::chrono::steady_clock::now();
+    if (served) until = now + patience;
+    if (now >= until || (deadline && now >= *deadline)) break;  // others may have something to be served at any time
+    if (served) continue;
+    if (!mine && sleeps_) break;
+    std::this_thread::yield();
   }
   const bool done = event.done();
   if (mine) {
