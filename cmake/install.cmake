@@ -3,7 +3,8 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pinion)
 
-install(TARGETS pinion pinion_compiled pinion_precompiled ${PINION_CUDA_TARGET} EXPORT pinionTargets FILE_SET HEADERS FILE_SET bodies)
+install(TARGETS pinion pinion_compiled pinion_netsim pinion_precompiled ${PINION_CUDA_TARGET} EXPORT pinionTargets
+  FILE_SET HEADERS FILE_SET bodies)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(EXPORT pinionTargets NAMESPACE pinion:: DESTINATION ${package_dir})
 

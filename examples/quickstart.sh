@@ -18,8 +18,8 @@ for word in "$@"; do
   esac
 done
 
-# The library is built for this program on this machine: for its instructions, with few kernels, and without CUDA where
-# there is no driver of GPUs, unless they are asked for.
+# The library is built for this program on this machine: for its instructions, with few kernels, what is no kernel
+# optimized less, and without CUDA where there is no driver of GPUs, unless they are asked for.
 cuda=OFF
 [ ! -e /proc/driver/nvidia/version ] || cuda=AUTO
 case " $* " in *" --gpus"*) cuda=AUTO ;; esac
@@ -27,7 +27,7 @@ case " $* " in *" --gpus"*) cuda=AUTO ;; esac
 build=build/quickstart
 install_missing $packages
 configure $build --preset release -D PINION_TESTS=OFF -D PINION_BENCH=OFF -D PINION_INSTRUCTION_SETS=native \
-  -D PINION_HELD_KERNELS=singles -D PINION_WITH_CUDA=$cuda
+  -D PINION_HELD_KERNELS=singles -D PINION_OPTIMIZED=kernels -D PINION_WITH_CUDA=$cuda
 echo "Building the example mnist_cluster in $build, for this machine"
 compile() { cmake --build $build --target mnist_cluster --parallel "$(nproc)"; }
 if [ -n "$verbose" ]; then compile; else compile | progress; fi

@@ -1,4 +1,4 @@
-// The part of pinion::compiled that holds the bodies of runtime.
+// The part of pinion::compiled that holds the bodies of runtime, but for its passes over graphs.
 #include <pinion/runtime/backend.ipp>
 #include <pinion/runtime/compiled_step.ipp>
 #include <pinion/runtime/cost_recorder.ipp>
@@ -7,19 +7,6 @@
 #include <pinion/runtime/fetches.ipp>
 #include <pinion/runtime/local_turns.ipp>
 #include <pinion/runtime/memory_use.ipp>
-#include <pinion/runtime/optimize/compose_maps.ipp>
-#include <pinion/runtime/optimize/draft.ipp>
-#include <pinion/runtime/optimize/fold_bias_gradients.ipp>
-#include <pinion/runtime/optimize/fold_biases.ipp>
-#include <pinion/runtime/optimize/fold_constants.ipp>
-#include <pinion/runtime/optimize/fold_gradients.ipp>
-#include <pinion/runtime/optimize/fold_transposes.ipp>
-#include <pinion/runtime/optimize/fuse_reductions.ipp>
-#include <pinion/runtime/optimize/join_programs.ipp>
-#include <pinion/runtime/optimize/optimize.ipp>
-#include <pinion/runtime/optimize/order_initial_values.ipp>
-#include <pinion/runtime/optimize/share_common.ipp>
-#include <pinion/runtime/optimize/symbolic_shapes.ipp>
 #include <pinion/runtime/options.ipp>
 #include <pinion/runtime/partial_run.ipp>
 #include <pinion/runtime/resource_manager.ipp>
