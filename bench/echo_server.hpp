@@ -90,9 +90,9 @@ class echo_server {
  private:
   static pinion::rpc::service service() {
     return {.request = [](const pinion::rpc::envelope& e, pinion::rpc::responder answer,
-                          const pinion::rpc::guest_ref&) { return std::make_unique<taken>(e, std::move(answer)); },
+                          const pinion::rpc::peer_ref&) { return std::make_unique<taken>(e, std::move(answer)); },
             .notice = [](const pinion::rpc::envelope&,
-                         const pinion::rpc::guest_ref&) -> std::unique_ptr<pinion::rpc::incoming> { return nullptr; },
+                         const pinion::rpc::peer_ref&) -> std::unique_ptr<pinion::rpc::incoming> { return nullptr; },
             .gone = {}};
   }
   const std::shared_ptr<pinion::rpc::network> net_ = pinion::rpc::tcp_network_of_this_process();

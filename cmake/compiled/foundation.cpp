@@ -9,7 +9,7 @@
 #include <pinion/base/harmless.ipp>
 #include <pinion/base/heap.ipp>
 #include <pinion/base/host_memory.ipp>
-#include <pinion/base/hurried.ipp>
+#include <pinion/base/inline_run.ipp>
 #include <pinion/base/json_text.ipp>
 #include <pinion/base/log.ipp>
 #include <pinion/base/md5.ipp>

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include <pinion/base/hurried.hpp>
+#include <pinion/base/inline_run.hpp>
 #include <pinion/device/pool_allocator.hpp>
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/wire/peers.hpp>
@@ -31,8 +31,8 @@ struct trader {
   peers others;
   thread_pool pool{0};
   distributed::exchange values;
-  std::shared_ptr<rpc::acceptor> door;
-  guest_ref last_guest;
+  std::shared_ptr<rpc::acceptor> listening;
+  peer_ref last_guest;
   int pulls = 0;  // by others
 
   trader(std::shared_ptr<sim_network> host, const std::string& task, const cluster_spec& spec, exchange_options how)
@@ -40,14 +40,14 @@ struct trader {
         name(task),
         others(*net, spec, {.me = me, .allowed = {}}),
         values(*net, name, others, pool, how),
-        door(std::make_shared<rpc::acceptor>(*net, net->listen(host_of(task) + ":2222"),
-                                             rpc::acceptor_options{.me = me, .allowed = {}}, service())) {
-    door->start();
+        listening(std::make_shared<rpc::acceptor>(*net, net->listen(host_of(task) + ":2222"),
+                                                  rpc::acceptor_options{.me = me, .allowed = {}}, service())) {
+    listening->start();
   }
   ~trader() {
     countdown stopped;
     const error why(errc::unavailable, name + " was stopped");
-    door->stop(why, [&] {
+    listening->stop(why, [&] {
       others.close(why);
       net->post([&] { net->post([&] { stopped.count_down(); }); });
     });
@@ -57,15 +57,15 @@ struct trader {
  private:
   rpc::service service() {
     return {.request =
-                [this](const envelope& e, responder to, const guest_ref& from) {
+                [this](const envelope& e, responder to, const peer_ref& from) {
                   ++pulls;
                   return values.pulled(e, from, std::make_shared<responder>(std::move(to)));
                 },
-            .notice = [this](const envelope& e, const guest_ref& from) { return notice(e, from); },
-            .came = [this](const guest_ref& who) { values.came(last_guest = who); },
-            .gone = [this](const guest_ref& who, const error& why) { values.gone(who, why); }};
+            .notice = [this](const envelope& e, const peer_ref& from) { return notice(e, from); },
+            .came = [this](const peer_ref& who) { values.came(last_guest = who); },
+            .gone = [this](const peer_ref& who, const error& why) { values.gone(who, why); }};
   }
-  std::unique_ptr<incoming> notice(const envelope& e, const guest_ref& from) {
+  std::unique_ptr<incoming> notice(const envelope& e, const peer_ref& from) {
     if (e.method == push_value::method) return values.pushed(e, from);
     if (e.method == announce_value::method) return values.announced(e, from);
     return values.credited(e, from);
@@ -88,8 +88,8 @@ struct market {
     connect();
   }
   void connect() {
-    a->values.way_to(worker_task(0))->connect(world.now() + 1s, [](outcome<>) {});
-    b->values.way_to(ps_task(0))->connect(world.now() + 1s, [](outcome<>) {});
+    a->values.route_to(worker_task(0))->connect(world.now() + 1s, [](outcome<>) {});
+    b->values.route_to(ps_task(0))->connect(world.now() + 1s, [](outcome<>) {});
     world.run_for(100ms);
   }
   std::shared_ptr<remote_rendezvous> begin(trader& at, const run_id& run = run_1,
@@ -173,18 +173,18 @@ TEST_CASE("Q4: receivers that take briefly are called where their values come, o
   }
 }
 
-TEST_CASE("Q4: what a receiver puts by is done by a computing thread, which is in no hurry") {
+TEST_CASE("Q4: what a receiver puts by is done by a computing thread, in no inline run") {
   counting_carrier to;
   const auto meet = std::make_shared<remote_rendezvous>(run_1, worker_task(0), to);
   meet->takes_briefly();
-  bool hurried_then = true;
+  bool inline_run_then = true;
   meet->receive(market::key(1), [&](const outcome<handed_over>&) {
-    REQUIRE(hurried::of_this_thread());
-    hurried::of_this_thread()->put_by([&] { hurried_then = hurried::of_this_thread() != nullptr; });
+    REQUIRE(inline_run::of_this_thread());
+    inline_run::of_this_thread()->put_by([&] { inline_run_then = inline_run::of_this_thread() != nullptr; });
   });
   meet->arrive(market::key(1), {market::value(7, 40), nullptr});
   CHECK(to.computed == 1);
-  CHECK_FALSE(hurried_then);
+  CHECK_FALSE(inline_run_then);
 }
 
 TEST_CASE("V1: a second receiver of a key is refused at once, and the first is served") {
@@ -474,10 +474,10 @@ TEST_CASE("V7: long strings come whole, pushed or pulled, and fail the run where
   m.receive(*to, 2);
   message cut_off = encode(push_value{run_1, m.key(2), words});
   cut_off.control.pop_back();
-  m.a->values.way_to(worker_task(0))->notify(lane::data, push_value::method, std::move(cut_off));
+  m.a->values.route_to(worker_task(0))->notify(lane::data, push_value::method, std::move(cut_off));
   m.world.run_for(1s);
   CHECK(m.got == texts{std::string(to_string(errc::data_loss))});
-  CHECK(m.a->values.way_to(worker_task(0))->up());
+  CHECK(m.a->values.route_to(worker_task(0))->up());
 }
 
 TEST_CASE("V2: texts take credit by their letters, and give it back") {
@@ -517,7 +517,7 @@ TEST_CASE("V10: texts of more bytes than a message has fail their run, pushed or
   if (!sent) why = *sent.failure();
   CHECK(why.code() == errc::resource_exhausted);
   CHECK_THAT(why.sentence(), Catch::Contains("268435456 bytes of control"));
-  CHECK(m.a->values.way_to(worker_task(0))->up());
+  CHECK(m.a->values.route_to(worker_task(0))->up());
   m.receive(*to, 2);
   from->send(m.key(2), m.value(2, 40));
   m.world.run_for(1s);
@@ -575,9 +575,9 @@ TEST_CASE("F2: when the way to a peer goes down, its runs fail with its name, an
 // A channel by which a peer sends.
 struct way_in {
   market& m;
-  guest_ref who;
+  peer_ref who;
   way_in(market& in, std::uint64_t channel)
-      : m(in), who(std::make_shared<const guest>(guest{channel, ps_task(0), in.a->me.incarnation})) {
+      : m(in), who(std::make_shared<const peer>(peer{channel, ps_task(0), in.a->me.incarnation})) {
     m.b->values.came(who);
     m.world.run_for(1ms);
   }

@@ -51,13 +51,13 @@ class impostor {
   rpc::service service() {
     return {
         .request = [this](const rpc::envelope& e, rpc::responder to,
-                          const rpc::guest_ref&) -> std::unique_ptr<rpc::incoming> {
+                          const rpc::peer_ref&) -> std::unique_ptr<rpc::incoming> {
           std::lock_guard hold(mutex_);
           const auto at = answers_.find(e.method);
           to.reply(at == answers_.end() ? rpc::message() : at->second(e.control));
           return nullptr;
         },
-        .notice = [](const rpc::envelope&, const rpc::guest_ref&) -> std::unique_ptr<rpc::incoming> { return nullptr; },
+        .notice = [](const rpc::envelope&, const rpc::peer_ref&) -> std::unique_ptr<rpc::incoming> { return nullptr; },
         .gone = {}};
   }
 

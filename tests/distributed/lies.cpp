@@ -101,7 +101,7 @@ std::optional<error> scene::end_of_waiting(bool will_fail) {
 
 namespace {
 
-// ---- what an honest party says
+// ---- what an honest peer says
 
 template <class M>
 constexpr bool is_notice =
@@ -569,7 +569,7 @@ void lie_about_signature(table& t) {
                       std::function<void(runtime::step_signature&)> change) {
     t.about<M>("signature." + field, what, answers, [change](M& m, scene&) { change(m.signature); });
   };
-  t.about<M>("patience_ms", "all bits set", served, [](M& m, scene&) { m.patience_ms = huge; });
+  t.about<M>("max_wait_ms", "all bits set", served, [](M& m, scene&) { m.max_wait_ms = huge; });
   t.about<M>("startup_ms", "all bits set", served, [](M& m, scene&) { m.startup_ms = huge; });
   of("fetches", "a node that is not there", wrong, [](auto& s) { s.fetches[0].node = 1 << 30; });
   of("fetches", "node -1", wrong, [](auto& s) { s.fetches[0].node = -1; });
@@ -584,7 +584,7 @@ void lie_about_running(table& t) {
   using m = run_prepared;
   lie_about_session<m>(t);
   t.about<m>("step", "one that is not there", codes(std::set{errc::not_found}), [](m& r, scene&) { r.step = none; });
-  t.about<m>("patience_ms", "all bits set", served, [](m& r, scene&) { r.patience_ms = huge; });
+  t.about<m>("max_wait_ms", "all bits set", served, [](m& r, scene&) { r.max_wait_ms = huge; });
   const auto of_feeds = [&](const std::string& what, const codes& answers,
                             std::function<void(std::vector<any_tensor>&)> change) {
     t.about<m>("feeds", what, answers, [change](m& r, scene&) { change(r.feeds); });
@@ -605,7 +605,7 @@ void lie_about_turns(table& t) {
   const codes not_there = std::set{errc::not_found};
   t.about<begin_turns>("step", "one that is not there", not_there, [](begin_turns& b, scene&) { b.step = none; });
   t.about<begin_turns>("step", "one that is run at once", wrong, [](begin_turns& b, scene& s) { b.step = s.own.step; });
-  t.about<begin_turns>("patience_ms", "all bits set", served, [](begin_turns& b, scene&) { b.patience_ms = huge; });
+  t.about<begin_turns>("max_wait_ms", "all bits set", served, [](begin_turns& b, scene&) { b.max_wait_ms = huge; });
   t.about<run_prepared>("step", "one that is run in turns", wrong,
                         [](run_prepared& r, scene& s) { r.step = s.own.step_in_turns(s.client); });
   lie_about_session<take_turn>(t);
@@ -614,7 +614,7 @@ void lie_about_turns(table& t) {
     t.about<take_turn>(field, what, answers, [change](take_turn& m, scene&) { change(m); });
   };
   of("run", "one that is not there", not_there, [](auto& m) { m.run = none; });
-  of("patience_ms", "all bits set", served, [](auto& m) { m.patience_ms = huge; });
+  of("max_wait_ms", "all bits set", served, [](auto& m) { m.max_wait_ms = huge; });
   of("feeds", "one that is not there", wrong, [](auto& m) { m.feeds[1] = huge; });
   of("feeds", "one twice", wrong, [](auto& m) { m.feeds[1] = 0; });
   of("feeds", "fewer than values", wrong, [](auto& m) { m.feeds.pop_back(); });
@@ -627,7 +627,7 @@ void lie_about_turns(table& t) {
   of("fetches", "one twice", wrong, [](auto& m) { m.fetches[0] = 1; });
   of("fetches", "one whose feed never comes", codes(std::set{errc::deadline_exceeded}), [](auto& m) {
     m.feeds.clear(), m.values.clear();
-    m.patience_ms = 20;
+    m.max_wait_ms = 20;
   });
   of("targets", "one that is not there", wrong, [](auto& m) { m.targets = {0}; });
   t.about<take_turn>("(turn)", "one that was taken", wrong,

@@ -56,7 +56,7 @@ struct scene {
   std::optional<error> end_of_waiting(bool will_fail);
 };
 
-// One lie: a message that is true but for one field, and what it is answered; and the message as an honest party says
+// One lie: a message that is true but for one field, and what it is answered; and the message as an honest peer says
 // it, which is served: but for one that is about a value of a run that has ended, which is aborted. Requests to end the
 // server, or the sessions of all, are not said.
 struct lie {

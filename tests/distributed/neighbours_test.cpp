@@ -122,19 +122,19 @@ TEST_CASE("F4: a step that is compiled for a session that ends is not compiled f
 // A task that takes connections, and says nothing.
 struct mute {
   std::shared_ptr<rpc::network> net = rpc::tcp_network_of_this_process();
-  std::shared_ptr<rpc::listener> door = net->listen("127.0.0.1:0");
+  std::shared_ptr<rpc::listener> listening = net->listen("127.0.0.1:0");
   std::shared_ptr<countdown> visited = std::make_shared<countdown>();
 
-  mute() { net->spawn(take(door, visited)); }
+  mute() { net->spawn(take(listening, visited)); }
   ~mute() {
-    net->post([door = door] { door->close(); });
+    net->post([listening = listening] { listening->close(); });
     rpc::settle(*net);
   }
-  static rpc::awaitable<void> take(std::shared_ptr<rpc::listener> door, std::shared_ptr<countdown> visited) {
-    const auto stream = co_await door->accept();
+  static rpc::awaitable<void> take(std::shared_ptr<rpc::listener> listening, std::shared_ptr<countdown> visited) {
+    const auto stream = co_await listening->accept();
     visited->count_down();
     try {
-      co_await door->accept();  // until it is closed
+      co_await listening->accept();  // until it is closed
     } catch (const error&) {
     }
   }
@@ -142,7 +142,7 @@ struct mute {
 
 TEST_CASE("while a step waits for a task that does not answer, other steps of its session are made and run") {
   const mute ps;
-  cluster_spec spec{{"ps", {ps.door->address()}}, {"worker", {"127.0.0.1:0"}}};
+  cluster_spec spec{{"ps", {ps.listening->address()}}, {"worker", {"127.0.0.1:0"}}};
   const server worker(spec, {.job = "worker"});
   fresh f;
   auto here = constant(1.f), also_here = constant(2.f);

@@ -32,7 +32,7 @@ TEST_CASE("C11: what is known of all tasks of a cluster is a list of their state
     return std::vector<std::string>{ps_name + " at " + ps_at + ": " + of_ps, of_workers[0], of_workers[1]};
   };
   CHECK(lines(all) == said("joining"));
-  CHECK(w.connect(*all.way_to(ps_name)) == "");
+  CHECK(w.connect(*all.route_to(ps_name)) == "");
   CHECK(lines(all) == said("running"));
   CHECK(all.view_of(ps_name).silence.has_value());
   w.world.freeze("ps");
@@ -124,10 +124,10 @@ TEST_CASE("C12: a task of the spec is found at its address there while somebody 
   distributed::peers all(*w.worker, {{"ps", {ps_at}}},
                          {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
   const bool has_way = GENERATE(true, false);
-  if (has_way) (void)all.way_to(ps_name);
+  if (has_way) (void)all.route_to(ps_name);
   CHECK(all.learn(ps_name, {"other:1", 20}, 2) == "");
-  CHECK(w.connect(*all.way_to(ps_name), 10s) == "");
-  CHECK(all.way_to(ps_name)->address() == ps_at);
+  CHECK(w.connect(*all.route_to(ps_name), 10s) == "");
+  CHECK(all.route_to(ps_name)->address() == ps_at);
   all.close(error(errc::cancelled, "the test is over"));
   w.world.run_for(1s);
 }
@@ -139,7 +139,7 @@ TEST_CASE("C12: a task of the spec that comes back is found there, however often
   const auto every = GENERATE(as<rpc::duration>{}, 5ms, 100ms, 500ms);
   w.ps = nullptr;
   outcome<> met = error(errc::unavailable, "not yet");
-  all.way_to(ps_name)->connect(std::nullopt, [&](const outcome<>& how) { met = how; });
+  all.route_to(ps_name)->connect(std::nullopt, [&](const outcome<>& how) { met = how; });
   const auto began = w.world.now();
   for (std::uint64_t n = 1; !met && w.world.now() - began < 40s; ++n) {
     if (!w.ps && w.world.now() - began > 20s) w.start_ps();
@@ -160,7 +160,7 @@ TEST_CASE(
   distributed::peers all(*w.worker, {{"ps", {{0, "zero:1"}, {1, ps_at}}}},  // where task 0 answers
                          {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
   bool has_ended = false;
-  const auto way = all.way_to(one);
+  const auto way = all.route_to(one);
   way->connect(std::nullopt, [&](const outcome<>&) { has_ended = true; });
   w.world.run_for(20us);
   CHECK(all.learn(one, {"far:1", 5}, 1) == "");
@@ -272,7 +272,7 @@ TEST_CASE("C12: a word that comes again does not turn the way back") {
 TEST_CASE("C12: words that come faster than attempts, each of another place, keep nobody from where a task is") {
   outcome<> met = error(errc::unavailable, "not yet");
   told w({{"ps", {ps_at}}});
-  const auto way = w.all.way_to(ps_name);
+  const auto way = w.all.route_to(ps_name);
   way->connect(std::nullopt, [&](const outcome<>& how) { met = how; });
   for (int i = 0; i < 2000 && !met; ++i) {
     w.hear(ps_name, {i % 2 == 0 ? "liar:1" : "liar:2", 2 + static_cast<std::uint64_t>(i)});
@@ -338,7 +338,7 @@ TEST_CASE("C12: where others say that a task is, another answers, which ends nob
 TEST_CASE("C12: a later life of a task is looked for once the earlier one is gone, however late that is noticed") {
   told w({{"ps", {"gone:1"}}});
   CHECK(w.all.learn(ps_name, {ps_at, 1}, 1) == "");
-  const auto way = w.all.way_to(ps_name);
+  const auto way = w.all.route_to(ps_name);
   REQUIRE(w.connect(*way, 10s) == "");
   const std::uint64_t later = way->incarnation() + 1;
   CHECK(w.hear(ps_name, {"later:1", later}) != nullptr);
@@ -359,7 +359,7 @@ TEST_CASE("C12: of tasks that have joined and left few channels stay, and none t
   for (int i = 1; i <= 300; ++i) {
     const std::string task = "/job:ps/replica:0/task:" + std::to_string(i);
     all.learn(task, {"far:1", 1}, 1);
-    ways.push_back(all.way_to(task));
+    ways.push_back(all.route_to(task));
     generations.push_back(ways.back().lock()->generation());
     all.forget(task);
     w.world.run_for(1ms);
@@ -377,7 +377,7 @@ TEST_CASE("a task that says that it is reached elsewhere is left where it is unt
   echo_world w;
   distributed::peers all(*w.worker, {{"ps", {ps_at}}},
                          {.me = {"/job:worker/replica:0/task:0", 7}, .heartbeat = heartbeat});
-  const auto way = all.way_to(ps_name);
+  const auto way = all.route_to(ps_name);
   CHECK(all.learn(ps_name, {"nowhere:1", 1}, 1) == "");
   CHECK(way->address() == "nowhere:1");
   CHECK(all.learn(ps_name, {ps_at, 1}, 1) == "");

@@ -16,7 +16,7 @@ constexpr limits allowed{.control = 1 << 16, .payload = 1 << 16};
 struct story {
   sim_network world;
   std::shared_ptr<sim_network> host = world.host("there");
-  std::shared_ptr<listener> door = host->listen("there:1");
+  std::shared_ptr<listener> listening = host->listen("there:1");
   std::shared_ptr<connection> held;
   std::vector<responder> kept;
   int answers[4] = {}, ends = 0;
@@ -41,7 +41,7 @@ struct story {
                   {.open = [count](const envelope& e) { return std::make_unique<letter>(e, count); }, .failed = count});
   }
   awaitable<void> serve() {
-    held = std::make_shared<connection>(*host, co_await door->accept(), std::make_shared<traffic>(), allowed);
+    held = std::make_shared<connection>(*host, co_await listening->accept(), std::make_shared<traffic>(), allowed);
     held->start({.request = [this](const envelope& e, responder to) { return request(e, std::move(to)); },
                  .notice = notice,
                  .closed = [this](const error&) { ++ends; }});

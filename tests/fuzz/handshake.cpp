@@ -23,9 +23,9 @@ std::string heard_by_stranger(const std::string& input) {
 }
 
 // Reads what a client says, and answers it with the input.
-awaitable<void> pretend(std::shared_ptr<listener> door, std::string input, std::string& heard) {
+awaitable<void> pretend(std::shared_ptr<listener> listening, std::string input, std::string& heard) {
   while (true) {
-    const auto stream = co_await door->accept();
+    const auto stream = co_await listening->accept();
     co_await write_text(*stream, input);
     co_await read_all(*stream, heard);
   }

@@ -90,13 +90,13 @@ TEST_CASE("a client that takes no answers is not heard beyond the limit, and the
 TEST_CASE("what a client was to be sent has gone when it has taken that, though it asks on and on") {
   hogged w(1 << 12, std::string(1000, 'x'));
   deliveries sent;
-  w.ps->door->expect(sent);
+  w.ps->listening->expect(sent);
   w.world.run_for(1s);
   CHECK_FALSE(sent.are_made());
   w.one.reads = true;
   while (!sent.are_made() && !w.asking->done()) w.world.run_for(1ms);
   CHECK(sent.are_made());
-  CHECK(w.ps->door->bytes_waiting() > 0);
+  CHECK(w.ps->listening->bytes_waiting() > 0);
 }
 
 TEST_CASE("a client that takes its answers late gets all of them") {
@@ -130,7 +130,7 @@ TEST_CASE("a limit that is smaller than any answer lets all answers pass") {
   CHECK(large->payload == pattern(4 << 20));
 }
 
-TEST_CASE("a client that takes one large answer slowly, for longer than the patience with it, gets it and others") {
+TEST_CASE("a client that takes one large answer slowly, for longer than it may take none, gets it and others") {
   sim_options how;
   how.bytes_per_second = 150 << 10;
   echo_world w(how);
@@ -183,7 +183,7 @@ struct deaf_world : echo_world {
       m.parts.push_back({reinterpret_cast<const std::byte*>(memory->data()), bytes, memory});
       ps->kept.at(answered++).reply(std::move(m));
     }
-    return ps->door->bytes_waiting();
+    return ps->listening->bytes_waiting();
   }
 };
 
@@ -197,7 +197,7 @@ TEST_CASE("a client that takes none of the answers that it asked for before gets
   w.world.run_for(8s);
   CHECK(w.ps->gone == texts{"more than 65536 bytes wait for the client (limits.bytes_waiting), and it takes none of "
                             "them"});
-  CHECK(w.ps->door->bytes_waiting() == 0);
+  CHECK(w.ps->listening->bytes_waiting() == 0);
 }
 
 TEST_CASE("of the answers that a client asked for before no more than a gigabyte waits beyond its limit") {
@@ -219,8 +219,8 @@ TEST_CASE("what waits for all clients is limited; each has its share, and one th
   REQUIRE(w.ps->kept.size() == clients * answers);
   for (auto& to : w.ps->kept) to.reply(mail("an answer", pattern(mb)));
   // Beyond the limit is what connections have of their shares.
-  CHECK(w.ps->door->bytes_waiting() > of_all - mb);
-  CHECK(w.ps->door->bytes_waiting() < 2 * of_all);
+  CHECK(w.ps->listening->bytes_waiting() > of_all - mb);
+  CHECK(w.ps->listening->bytes_waiting() < 2 * of_all);
 
   const auto a = ask(good, same, "well", pattern(2 * mb));
   const auto too_much = ask(good, same, "more", pattern(8 * mb));
@@ -229,7 +229,7 @@ TEST_CASE("what waits for all clients is limited; each has its share, and one th
   CHECK_THAT(too_much->failure, Catch::Contains("an answer of ") &&
                                     Catch::Contains("wait for all clients to take them (limits.bytes_waiting_of_all)"));
   w.world.run_for(20s);
-  CHECK(w.ps->door->bytes_waiting() < of_all / 2 + mb);  // of those that have no more than their shares
+  CHECK(w.ps->listening->bytes_waiting() < of_all / 2 + mb);  // of those that have no more than their shares
   REQUIRE(w.ps->gone.size() >= 2);
   CHECK_THAT(w.ps->gone[0], Catch::Contains("bytes wait for the client (its share of limits.bytes_waiting_of_all), and "
                                             "it takes none of them"));
@@ -251,7 +251,7 @@ TEST_CASE("a client that had its share before others came is closed when it take
   for (int i = 1; i < 9; ++i) start(*w.other, ask_and_go_deaf(w.other, &deaf[i], 0));
   w.world.run_for(10s);
   CHECK(w.ps->gone.size() == 1);
-  CHECK(w.ps->door->bytes_waiting() == 0);
+  CHECK(w.ps->listening->bytes_waiting() == 0);
 }
 
 TEST_CASE("a control part is counted as it arrives, and no longer when it has come") {

@@ -301,8 +301,8 @@ TEST_CASE("a server may be stopped by what it serves, and twice") {
   channel& way = w.connected();
   const auto a = ask(way, keep, "");
   after(*w.other, 50ms, [&] {
-    w.ps->door->stop(error(errc::unavailable, "first"));
-    w.ps->door->stop(error(errc::unavailable, "second"));
+    w.ps->listening->stop(error(errc::unavailable, "first"));
+    w.ps->listening->stop(error(errc::unavailable, "second"));
   });
   w.world.run_for(1s);
   CHECK(a->times == 1);

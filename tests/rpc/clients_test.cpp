@@ -61,7 +61,7 @@ class gated_stream final : public byte_stream {
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 struct crowd {
   const std::shared_ptr<network> net = tcp_network_of_this_process();
-  const std::shared_ptr<acceptor> door = std::make_shared<acceptor>(
+  const std::shared_ptr<acceptor> listening = std::make_shared<acceptor>(
       *net, net->listen("127.0.0.1:0"),
       acceptor_options{.me = {"/job:ps/replica:0/task:0", 1}, .clients = 8, .log = [](const std::string&) {}},
       service{});
@@ -72,7 +72,7 @@ struct crowd {
 
   awaitable<void> come() {
     try {
-      const std::string where = door->address();
+      const std::string where = listening->address();
       auto stream = co_await net->connect(where, net->now() + 20s);
       streams.push_back(std::make_unique<gated_stream>(std::move(stream), at));
       hello mine;
@@ -89,7 +89,7 @@ struct crowd {
     countdown counted;
     int all = 0;
     net->post([&] {
-      all = door->clients();
+      all = listening->clients();
       counted.count_down();
     });
     counted.wait();
@@ -100,12 +100,12 @@ struct crowd {
 
 TEST_CASE("L5: clients whose handshakes end at the same time are no more than a server takes") {
   crowd all;
-  all.door->start();
+  all.listening->start();
   for (int i = 0; i < crowd::size; ++i) all.net->spawn(all.come());
   REQUIRE(all.net->wait(all.ended, all.net->now() + 60s));
   settle(*all.net);
   CHECK(all.clients() == 4);  // half of them from one address
-  all.door->stop(error(errc::unavailable, "the test is over"));
+  all.listening->stop(error(errc::unavailable, "the test is over"));
   settle(*all.net);
 }
 

@@ -86,14 +86,14 @@ struct echo_task {
   std::vector<std::string> log;                          // who was refused
   std::uint64_t held = 0, may_hold = ~std::uint64_t{0};  // of messages that are arriving
   std::shared_ptr<traffic> count = std::make_shared<traffic>();
-  std::shared_ptr<acceptor> door;
+  std::shared_ptr<acceptor> listening;
 
   explicit echo_task(std::shared_ptr<sim_network> host, const credentials& shows = {},
                      std::uint64_t bytes_waiting = acceptor_options{}.bytes_waiting,
                      std::size_t clients = acceptor_options{}.clients,
                      std::uint64_t bytes_waiting_of_all = acceptor_options{}.bytes_waiting_of_all)
       : net(std::move(host)),
-        door(std::make_shared<acceptor>(
+        listening(std::make_shared<acceptor>(
             *net, net->listen(ps_at),
             acceptor_options{.me = {ps_name, incarnation, shows},
                              .handshakes = 40,
@@ -103,24 +103,23 @@ struct echo_task {
                              .traffic = count,
                              .log = [this](const std::string& line) { log.push_back(line); }},
             service())) {
-    door->start();
+    listening->start();
   }
   ~echo_task() { stop(); }
   void stop(const error& why = error(errc::unavailable, ps_name + " was stopped").in_task(ps_name)) {
     countdown stopped;
-    door->stop(why, [&] { stopped.count_down(); });
+    listening->stop(why, [&] { stopped.count_down(); });
     net->wait(stopped, {});
     kept.clear();
   }
 
  private:
   rpc::service service() {
-    return {
-        .request = [this](const envelope& e, responder to, const guest_ref&) { return request(e, std::move(to)); },
-        .notice = [this](const envelope& e,
-                         const guest_ref&) { return std::make_unique<letter>(e, [this](auto&&...) { ++notices; }); },
-        .gone = [this](const guest_ref&, const error& why) { gone.push_back(why.sentence()); },
-        .hold = [this](std::uint64_t bytes, const guest_ref&) { return hold(bytes); }};
+    return {.request = [this](const envelope& e, responder to, const peer_ref&) { return request(e, std::move(to)); },
+            .notice = [this](const envelope& e,
+                             const peer_ref&) { return std::make_unique<letter>(e, [this](auto&&...) { ++notices; }); },
+            .gone = [this](const peer_ref&, const error& why) { gone.push_back(why.sentence()); },
+            .hold = [this](std::uint64_t bytes, const peer_ref&) { return hold(bytes); }};
   }
   std::shared_ptr<void> hold(std::uint64_t bytes) {
     if (held + bytes > may_hold) throw error(errc::resource_exhausted, "it is too much");
@@ -200,10 +199,10 @@ struct echo_world {
     return *ways.back();
   }
   // "", or why it did not connect.
-  std::string connect(channel& to, duration patience = 5s) {
+  std::string connect(channel& to, duration max_wait = 5s) {
     const auto result = std::make_shared<std::string>();
     const auto ended = std::make_shared<countdown>();
-    to.connect(world.now() + patience, [=](outcome<> how) {
+    to.connect(world.now() + max_wait, [=](outcome<> how) {
       if (!how) *result = failure([&] { how.value(); });
       ended->count_down();
     });
@@ -278,7 +277,7 @@ inline awaitable<void> lie(std::shared_ptr<network> net, std::shared_ptr<listene
   for (std::size_t i = 0;; ++i) {
     open.push_back(co_await from->accept());
     const std::function<void(const hello&)> any;
-    const auto theirs = co_await receive_guest(*open.back(), me, any);
+    const auto theirs = co_await receive_hello(*open.back(), me, any);
     if (theirs.lane == lane::data) {
       co_await sleep_until(*net, net->now() + 10ms);
       co_await write_text(*open.back(), lines.at(i / 2));

@@ -15,10 +15,10 @@ namespace {
 using namespace pinion_tests;
 
 // A server's or a client's half of a handshake over a stream.
-awaitable<void> receive_one(std::shared_ptr<listener> door, identity me, hello& theirs) {
-  const auto stream = co_await door->accept();
+awaitable<void> receive_one(std::shared_ptr<listener> listening, identity me, hello& theirs) {
+  const auto stream = co_await listening->accept();
   const std::function<void(const hello&)> any;
-  theirs = co_await receive_guest(*stream, me, any);
+  theirs = co_await receive_hello(*stream, me, any);
 }
 awaitable<void> greet_one(network& net, hello mine, identity me, welcome& theirs) {
   const auto stream = co_await net.connect("b:1", never);
@@ -45,13 +45,13 @@ identity ps(const std::string& key = "", versions speaks = spoken_versions) {
 struct meeting {
   sim_network world;
   std::shared_ptr<sim_network> a = world.host("a"), b = world.host("b");
-  std::shared_ptr<listener> door = b->listen("b:1");
-  hello guest;
+  std::shared_ptr<listener> listening = b->listen("b:1");
+  hello peer;
   welcome host;
   std::string at_client, at_server;
 
   void meet(const identity& client, const identity& task, const hello& mine = said()) {
-    const auto server = start(*b, receive_one(door, task, guest));
+    const auto server = start(*b, receive_one(listening, task, peer));
     const auto greeting = start(*a, greet_one(*a, mine, client, host));
     world.run_for(1s);
     at_client = greeting->text();
@@ -67,9 +67,9 @@ TEST_CASE("C1: with the same key, or none, both sides know each other") {
   CHECK(m.at_server == well);
   CHECK(m.host.name == ps_name);
   CHECK(m.host.incarnation == 5);
-  CHECK(m.guest.from == "/job:worker/replica:0/task:0");
-  CHECK(m.guest.incarnation == 9);
-  CHECK(m.guest.channel == 77);
+  CHECK(m.peer.from == "/job:worker/replica:0/task:0");
+  CHECK(m.peer.incarnation == 9);
+  CHECK(m.peer.channel == 77);
 }
 
 TEST_CASE("C1: a key that differs, or is missing on one side, is unauthenticated at the client, which says how") {
@@ -129,13 +129,13 @@ TEST_CASE("C1: the layout of the opening is fixed, so a peer of any version read
 TEST_CASE("C1: a version of which a server speaks is not taken from it where this side does not speak it") {
   meeting m;
   const auto greeting = start(*m.a, greet_one(*m.a, said(), worker(), m.host));
-  const auto liar = [](std::shared_ptr<listener> door) -> awaitable<void> {
-    const auto stream = co_await door->accept();
+  const auto liar = [](std::shared_ptr<listener> listening) -> awaitable<void> {
+    const auto stream = co_await listening->accept();
     co_await write_text(*stream, opening(2, later) + static_cast<char>(later) + std::string(3, '\0'));
     std::string heard;
     co_await read_all(*stream, heard);
   };
-  start(*m.b, liar(m.door));
+  start(*m.b, liar(m.listening));
   m.world.run_for(1s);
   CHECK(greeting->text() == "data_loss: the server at b:1 chooses version " + std::to_string(later) +
                                 " of the protocol, and this side speaks version " +
@@ -159,7 +159,7 @@ TEST_CASE("C1: a client that cannot prove the key is unauthenticated at the serv
   meeting m;
   std::string heard;
   const std::string evidence = GENERATE("", "nothing", "01234567890123456789012345678901");
-  const auto server = start(*m.b, receive_one(m.door, ps(our_key), m.guest));
+  const auto server = start(*m.b, receive_one(m.listening, ps(our_key), m.peer));
   start(*m.a, pretend(*m.a, evidence, heard));
   m.world.run_for(1s);
   CHECK_THAT(server->text(), Catch::StartsWith("unauthenticated: the client"));
@@ -171,8 +171,8 @@ TEST_CASE("C1: a client that cannot prove the key is unauthenticated at the serv
 }
 
 // A server that asks for a key which it does not know.
-awaitable<void> feign(std::shared_ptr<listener> door) {
-  const auto stream = co_await door->accept();
+awaitable<void> feign(std::shared_ptr<listener> listening) {
+  const auto stream = co_await listening->accept();
   co_await open_as_server(*stream, spoken_versions, ps_name);
   std::string rest(300, ' ');
   co_await stream->read_some(std::as_writable_bytes(std::span(rest)));
@@ -186,7 +186,7 @@ awaitable<void> feign(std::shared_ptr<listener> door) {
 TEST_CASE("C1: a server that does not prove the key it asks for is not trusted") {
   meeting m;
   const auto greeting = start(*m.a, greet_one(*m.a, said(), worker(our_key), m.host));
-  start(*m.b, feign(m.door));
+  start(*m.b, feign(m.listening));
   m.world.run_for(1s);
   CHECK(greeting->text() == "unauthenticated: " + ps_name + " at b:1 has not proven the key that it asks for");
 }
@@ -201,8 +201,8 @@ TEST_CASE("C1: a peer that is not the expected task is refused with both names")
 }
 
 // A server that answers whomever is called, and says honestly who it is.
-awaitable<void> answer_for_all(std::shared_ptr<listener> door) {
-  const auto stream = co_await door->accept();
+awaitable<void> answer_for_all(std::shared_ptr<listener> listening) {
+  const auto stream = co_await listening->accept();
   co_await open_as_server(*stream, spoken_versions, ps_name);
   std::string rest(300, ' ');
   co_await stream->read_some(std::as_writable_bytes(std::span(rest)));
@@ -216,7 +216,7 @@ awaitable<void> answer_for_all(std::shared_ptr<listener> door) {
 TEST_CASE("C1: a server that answers in the place of another is refused by the client, too") {
   meeting m;
   const auto greeting = start(*m.a, greet_one(*m.a, said("/job:ps/replica:0/task:1"), worker(), m.host));
-  start(*m.b, answer_for_all(m.door));
+  start(*m.b, answer_for_all(m.listening));
   m.world.run_for(1s);
   CHECK_THAT(greeting->text(),
              Catch::StartsWith("failed_precondition: at the address of /job:ps/replica:0/task:1, b:1, is " + ps_name));
@@ -398,12 +398,12 @@ TEST_CASE("a channel outlives a cut at any time of its handshake, and a reset") 
 }
 
 // A server that hangs up on the control lane of its first client, and shakes hands over the data lane all the same.
-awaitable<void> hang_up(std::shared_ptr<listener> door, hello& met) {
+awaitable<void> hang_up(std::shared_ptr<listener> listening, hello& met) {
   const identity me = ps();
-  co_await receive_one(door, me, met);
-  const auto data = co_await door->accept();
+  co_await receive_one(listening, me, met);
+  const auto data = co_await listening->accept();
   const std::function<void(const hello&)> any;
-  met = co_await receive_guest(*data, me, any);
+  met = co_await receive_hello(*data, me, any);
   std::string heard;
   co_await read_all(*data, heard);
 }
@@ -437,7 +437,7 @@ TEST_CASE("Q1: a server that is stopped or killed at any time of a handshake lea
   channel& way = w.way();
   after(*w.other, std::chrono::microseconds(at), [&] {
     if (kill) return w.world.kill("ps");
-    w.ps->door->stop(error(errc::unavailable, "it was stopped"));
+    w.ps->listening->stop(error(errc::unavailable, "it was stopped"));
   });
   const auto began = w.world.now();
   w.connect(way, 3s);

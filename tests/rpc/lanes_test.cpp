@@ -12,14 +12,14 @@ using namespace pinion_tests;
 struct proxy {
   echo_world& w;
   std::shared_ptr<sim_network> net = w.world.host("proxy");
-  std::shared_ptr<listener> door = net->listen("proxy:1");
+  std::shared_ptr<listener> listening = net->listen("proxy:1");
   bool swallows[2] = {false, false};  // on the control lane, which comes first, and on the data lane
 
   explicit proxy(echo_world& of) : w(of) { net->spawn(serve()); }
 
   awaitable<void> serve() {
     for (int lane = 0;; lane = 1 - lane) {
-      const std::shared_ptr<byte_stream> client = co_await door->accept();
+      const std::shared_ptr<byte_stream> client = co_await listening->accept();
       const std::shared_ptr<byte_stream> server = co_await net->connect(ps_at, never);
       const bool none = false;
       net->spawn(pass(client, server, none));

@@ -55,8 +55,8 @@ extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo
 
 namespace {
 
-std::string port_of(const listener& door) {
-  return door.address().substr(door.address().rfind(':'));
+std::string port_of(const listener& listening) {
+  return listening.address().substr(listening.address().rfind(':'));
 }
 
 awaitable<void> connect_by_name(network& net, std::string address) {
@@ -65,8 +65,8 @@ awaitable<void> connect_by_name(network& net, std::string address) {
 
 TEST_CASE("a name is looked up at each attempt to connect, and each of its addresses is tried") {
   const auto net = tcp_network_of_this_process();
-  const auto door = net->listen("127.0.0.2:0");
-  const std::string port = port_of(*door);
+  const auto listening = net->listen("127.0.0.2:0");
+  const std::string port = port_of(*listening);
   const auto connected = [&](std::vector<std::string> hosts) {
     names.set("moves.invalid", std::move(hosts));
     const auto tried = start(*net, connect_by_name(*net, "moves.invalid" + port));
@@ -78,7 +78,7 @@ TEST_CASE("a name is looked up at each attempt to connect, and each of its addre
   CHECK(connected({"127.0.0.2"}) == well);
   CHECK(connected({"127.0.0.3"}) == refused);
   CHECK(connected({"127.0.0.3", "127.0.0.4", "127.0.0.2"}) == well);
-  door->close();
+  listening->close();
   settle(*net);
 }
 
@@ -100,11 +100,11 @@ awaitable<void> connect_and_hear(network& net, std::string address) {
 TEST_CASE("a host is listened to at all its addresses, of one port, and leaves them together") {
   const auto net = tcp_network_of_this_process();
   names.set("several.invalid", {"127.0.0.2", "127.0.0.3", "127.0.0.2", "127.0.0.4"});
-  const auto door = net->listen("several.invalid:0");
-  CHECK(door->address().starts_with("several.invalid:"));
-  const std::string port = port_of(*door);
+  const auto listening = net->listen("several.invalid:0");
+  CHECK(listening->address().starts_with("several.invalid:"));
+  const std::string port = port_of(*listening);
   CHECK(port != ":0");
-  const auto answering = start(*net, accept_and_answer(*door, 6));
+  const auto answering = start(*net, accept_and_answer(*listening, 6));
   for (const char* host : {"127.0.0.4", "127.0.0.3", "127.0.0.2", "127.0.0.2", "127.0.0.4", "several.invalid"}) {
     const auto heard = start(*net, connect_and_hear(*net, host + port));
     net->wait(heard->ended, {});
@@ -116,8 +116,8 @@ TEST_CASE("a host is listened to at all its addresses, of one port, and leaves t
   CHECK_THAT(refusal([&] { net->listen("several.invalid" + port); }, errc::already_exists,
                      "cannot listen on 127.0.0.2" + port + ", an address of several.invalid" + port + ": "),
              Catch::Equals(""));
-  const auto waiting = start(*net, accept_and_answer(*door, 1));
-  net->post([&] { door->close(); });
+  const auto waiting = start(*net, accept_and_answer(*listening, 1));
+  net->post([&] { listening->close(); });
   net->wait(waiting->ended, {});
   CHECK(waiting->text().starts_with("cancelled: the listener of several.invalid"));
   settle(*net);
@@ -142,8 +142,8 @@ TEST_CASE("a name that leads to this machine alone is told when it is listened t
   const auto net = tcp_network_of_this_process();
   const told_lines told;
   names.set("myhost.invalid", {"127.0.1.1"});
-  const auto door = net->listen("myhost.invalid:0");
-  CHECK_THAT(told.all(), Catch::Contains("myhost.invalid" + port_of(*door) +
+  const auto listening = net->listen("myhost.invalid:0");
+  CHECK_THAT(told.all(), Catch::Contains("myhost.invalid" + port_of(*listening) +
                                          " is 127.0.1.1 here, where no other machine comes: ") &&
                              Catch::Contains("--listen"));
 }

@@ -507,24 +507,24 @@ struct near_options {
 struct near_pair {
   std::shared_ptr<network> net = tcp_network_of_this_process();
   std::vector<std::string> log;  // of those who were refused; in the network's thread
-  std::shared_ptr<acceptor> door;
+  std::shared_ptr<acceptor> listening;
   const std::shared_ptr<traffic> sent = std::make_shared<traffic>();
   std::shared_ptr<channel> way;
 
   explicit near_pair(const near_options& how = {})
-      : door(std::make_shared<acceptor>(
+      : listening(std::make_shared<acceptor>(
             *net, net->listen("127.0.0.1:0"),
             acceptor_options{.me = {ps_name, random_number(), how.server, spoken_versions, how.told},
                              .shared_memory = how.server_shares,
                              .slabs = std::make_shared<slab_account>(how.slabs),
                              .log = [this](const std::string& line) { log.push_back(line); }},
             service())),
-        way(std::make_shared<channel>(*net, door->address(), ps_name,
+        way(std::make_shared<channel>(*net, listening->address(), ps_name,
                                       channel_options{.me = {"", 7, how.client},
                                                       .heartbeat = how.heartbeat,
                                                       .shared_memory = how.client_shares,
                                                       .traffic = sent})) {
-    door->start();
+    listening->start();
     std::promise<void> up;
     way->connect(std::chrono::steady_clock::now() + 20s, [&](outcome<> how_it_went) {
       how_it_went ? up.set_value() : up.set_exception(std::make_exception_ptr(*how_it_went.failure()));
@@ -533,7 +533,7 @@ struct near_pair {
   }
   ~near_pair() {
     way->close(error(errc::cancelled, "the test is over"));
-    door->stop(error(errc::unavailable, "the test is over"));
+    listening->stop(error(errc::unavailable, "the test is over"));
     settle(*net);
   }
   std::future<std::string> ask(const std::string& text) { return ask(mail("x", text)); }
@@ -562,13 +562,13 @@ struct near_pair {
  private:
   rpc::service service() {
     return {.request =
-                [](const envelope& e, responder to, const guest_ref&) {
+                [](const envelope& e, responder to, const peer_ref&) {
                   const auto answer = std::make_shared<responder>(std::move(to));
                   return std::make_unique<letter>(e, [answer](std::string control, std::string payload) {
                     answer->reply(mail(std::move(control), std::move(payload)));
                   });
                 },
-            .notice = [](const envelope&, const guest_ref&) -> std::unique_ptr<incoming> { return nullptr; },
+            .notice = [](const envelope&, const peer_ref&) -> std::unique_ptr<incoming> { return nullptr; },
             .gone = {}};
   }
 };
@@ -676,7 +676,7 @@ std::string told_by(near_pair& p) {
   std::string address;
   std::promise<void> told;
   p.net->post([&] {
-    asio::co_spawn(p.net->context(), be_told(*p.net, p.door->address(), address),
+    asio::co_spawn(p.net->context(), be_told(*p.net, p.listening->address(), address),
                    [&](const std::exception_ptr&) { told.set_value(); });
   });
   told.get_future().get();

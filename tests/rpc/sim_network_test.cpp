@@ -86,12 +86,12 @@ std::string pattern(std::size_t size) {
 struct pair_of_hosts {
   sim_network world;
   std::shared_ptr<sim_network> a, b;
-  std::unique_ptr<listener> door;
+  std::unique_ptr<listener> listening;
   stream_ptr here, there;  // a's end and b's
 
   explicit pair_of_hosts(const sim_options& how = options()) : world(how), a(world.host("a")), b(world.host("b")) {
-    door = b->listen("b:1");
-    const auto accepted = start(world, accept_into(*door, there));
+    listening = b->listen("b:1");
+    const auto accepted = start(world, accept_into(*listening, there));
     run(world, connect_into(*a, "b:1", never, here));
     run(world, join(accepted));
   }
@@ -260,21 +260,22 @@ TEST_CASE("a host listens on its own addresses, each once") {
 TEST_CASE("a closed listener's accept is cancelled, pending or later, and its unaccepted streams end") {
   sim_network world(options());
   const auto ps = world.host("ps0");
-  const auto door = ps->listen("ps0:1");
+  const auto listening = ps->listen("ps0:1");
   stream_ptr stream, unaccepted;
   std::string got;
   SECTION("pending") {
-    const auto pending = start(world, accept_into(*door, stream));
+    const auto pending = start(world, accept_into(*listening, stream));
     world.run_for(1s);
     CHECK_FALSE(pending->done());
-    door->close();
+    listening->close();
     world.run_for(0s);
     CHECK(pending->text() == "cancelled: the listener on ps0:1 was closed");
   }
   SECTION("later") {
     run(world, connect_into(world, "ps0:1", never, unaccepted));
-    door->close();
-    CHECK(failure([&] { run(world, accept_into(*door, stream)); }) == "cancelled: the listener on ps0:1 was closed");
+    listening->close();
+    CHECK(failure([&] { run(world, accept_into(*listening, stream)); }) ==
+          "cancelled: the listener on ps0:1 was closed");
     run(world, read_text(*unaccepted, 1, got));
     CHECK(got == "");
   }
@@ -377,7 +378,7 @@ TEST_CASE("a killed host's streams break at both ends, and its address is refuse
   stream_ptr stream;
   const auto peer = start(hosts.world, read_text(*hosts.here, 1, here));
   const auto own = start(hosts.world, read_text(*hosts.there, 1, there));
-  const auto accepting = start(hosts.world, accept_into(*hosts.door, stream));
+  const auto accepting = start(hosts.world, accept_into(*hosts.listening, stream));
   hosts.world.run_for(1s);
   hosts.world.kill("b");
   hosts.world.run_for(0s);
@@ -454,7 +455,7 @@ TEST_CASE("a frozen host does nothing until it is thawed, and then all of it") {
   const auto answer = start(hosts.world, write_text(*hosts.there, "frozen"));
   const auto writing = start(hosts.world, write_text(*hosts.here, "hello"));
   stream_ptr first, second;
-  const auto accepting = start(hosts.world, accept_into(*hosts.door, second));
+  const auto accepting = start(hosts.world, accept_into(*hosts.listening, second));
   const auto connecting = start(hosts.world, connect_into(*hosts.a, "b:1", hosts.world.now() + 5s, first));
   hosts.world.run_for(60s);
   CHECK(writing->text() == well);
@@ -582,7 +583,7 @@ awaitable<void> beat(network& net) {
 
 TEST_CASE("waiting for what can never happen is an error, and so is waiting within the network") {
   auto how = options();
-  how.patience = 1h;
+  how.max_wait = 1h;
   sim_network world(how);
   countdown something;
   CHECK(failure([&] { world.wait(something, {}); }) ==
@@ -746,15 +747,15 @@ awaitable<void> hold_everything(std::shared_ptr<network> net, std::string own, i
     ~counted() { --n; }
   };
   const counted self(alive);
-  const std::shared_ptr<listener> door = net->listen(own);
+  const std::shared_ptr<listener> listening = net->listen(own);
   const auto inner = co_await net->connect(own, time_point::max());
-  const auto outer = co_await door->accept();
+  const auto outer = co_await listening->accept();
   const auto timer = net->make_timer();
   std::string heard, got;
   start(*net, wait_on(*timer, time_point::max(), "never", heard));
   start(*net, read_text(*inner, 1, got));
   start(*net, write_text(*inner, pattern(1 << 20)));
-  start(*net, serve(net, door));
+  start(*net, serve(net, listening));
   co_await sleep_until(*net, net->now() + 1000h);
 }
 
@@ -763,7 +764,7 @@ TEST_CASE("a world ends with everything pending, and what outlives it does no ha
   std::shared_ptr<network> net;
   std::unique_ptr<timer> timer;
   stream_ptr here, there;
-  std::unique_ptr<listener> door;
+  std::unique_ptr<listener> listening;
   {
     pair_of_hosts hosts(in_pieces());
     net = hosts.b;
@@ -784,14 +785,14 @@ TEST_CASE("a world ends with everything pending, and what outlives it does no ha
     CHECK(alive == 2);
     here = std::move(hosts.here);
     there = std::move(hosts.there);
-    door = std::move(hosts.door);
+    listening = std::move(hosts.listening);
   }
   CHECK(alive == 0);
   CHECK(failure([&] { net->listen("b:6"); }) == "unavailable: host b is no more");
   const asio::const_buffer part("late", 4);
   CHECK(here->write_now({&part, 1}) == 0);
   timer->cancel();
-  door->close();
+  listening->close();
 }
 
 }  // namespace

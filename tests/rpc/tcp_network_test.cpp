@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 // Both ends of a connection of this process.
 struct pair_of_streams {
   std::shared_ptr<network> net = tcp_network_of_this_process();
-  std::unique_ptr<listener> door = net->listen("127.0.0.1:0");
+  std::unique_ptr<listener> listening = net->listen("127.0.0.1:0");
   std::unique_ptr<byte_stream> one, two;
 
   pair_of_streams() {
@@ -30,14 +30,14 @@ struct pair_of_streams {
     net->post([this] {
       one = nullptr;
       two = nullptr;
-      door = nullptr;
+      listening = nullptr;
     });
     settle(*net);
   }
 
  private:
-  awaitable<void> accept() { two = co_await door->accept(); }
-  awaitable<void> connect() { one = co_await net->connect(door->address(), never); }
+  awaitable<void> accept() { two = co_await listening->accept(); }
+  awaitable<void> connect() { one = co_await net->connect(listening->address(), never); }
 };
 
 TEST_CASE("write_now takes what is possible, read_now what is there, and neither waits for the peer") {
@@ -73,7 +73,7 @@ TEST_CASE("a stream that is finished ends at its peer, and still reads") {
 
 TEST_CASE("a stream knows the address of its peer") {
   pair_of_streams both;
-  CHECK(both.one->peer() == both.door->address());
+  CHECK(both.one->peer() == both.listening->address());
   CHECK_THAT(both.two->peer(), Catch::StartsWith("127.0.0.1:"));
   CHECK(both.one->binding() == "");
 }
@@ -115,14 +115,14 @@ awaitable<void> connect_to(network& net, std::vector<std::string> all, time_poin
 TEST_CASE(
     "of several addresses of a host the first that answers is taken, and a deaf one leaves the others their turn") {
   const auto net = tcp_network_of_this_process();
-  const auto door = net->listen("127.0.0.1:0");
+  const auto listening = net->listen("127.0.0.1:0");
   const auto closed = net->listen("127.0.0.1:0");
   const std::string refuses = closed->address();
   closed->close();
   const deaf_port deaf;
   std::string whom;
-  run(*net, connect_to(*net, {refuses, deaf.address, door->address()}, net->now() + 1s, whom));
-  CHECK(whom == door->address());
+  run(*net, connect_to(*net, {refuses, deaf.address, listening->address()}, net->now() + 1s, whom));
+  CHECK(whom == listening->address());
   const auto failed = start(*net, connect_to(*net, {refuses, deaf.address}, net->now() + 200ms, whom));
   net->wait(failed->ended, {});
   CHECK(failed->text() == "deadline_exceeded: nothing answered at " + deaf.address);

@@ -83,9 +83,9 @@ TEST_CASE("nothing of what is said over TLS can be read on the way") {
   std::string heard;
   sim_network world;
   const auto a = world.host("a"), b = world.host("b");
-  const std::shared_ptr<listener> door = b->listen("b:1");
+  const std::shared_ptr<listener> listening = b->listen("b:1");
   const auto overhear = [&]() -> awaitable<void> {
-    const auto stream = co_await door->accept();
+    const auto stream = co_await listening->accept();
     co_await read_all(*stream, heard);
   };
   start(*b, overhear());
@@ -349,7 +349,7 @@ TEST_CASE("what is changed on the way breaks the connection with a sentence, and
   const std::size_t wrong = GENERATE(range(std::size_t{7000}, std::size_t{60000}, std::size_t{9001}));
   sim_network world;
   const auto a = world.host("a"), between = world.host("between"), b = world.host("ps");
-  const std::shared_ptr<listener> door = b->listen("ps:1"), middle = between->listen("between:1");
+  const std::shared_ptr<listener> listening = b->listen("ps:1"), middle = between->listen("between:1");
   std::unique_ptr<byte_stream> one, two;
   std::string heard;
   const auto forward = [&]() -> awaitable<void> {
@@ -366,7 +366,7 @@ TEST_CASE("what is changed on the way breaks the connection with a sentence, and
   };
   std::string arrived;
   const auto listen = [&]() -> awaitable<void> {
-    tls_stream sealed(*b, co_await door->accept(), c.task.tls, side::server);
+    tls_stream sealed(*b, co_await listening->accept(), c.task.tls, side::server);
     co_await sealed.shake_hands(ps_name);
     std::byte room[1000];
     for (;;) {

@@ -1,5 +1,5 @@
 // Parts of a step, one by one: pruning, cutting by device, the rendezvous, the executor.
-#include <pinion/base/hurried.hpp>
+#include <pinion/base/inline_run.hpp>
 #include <pinion/device/cpu.hpp>
 #include <pinion/graph.hpp>
 #include <pinion/op/kernels.hpp>
@@ -349,7 +349,7 @@ TEST_CASE("a run that waits for a value holds no thread, and ends when it comes"
   CHECK(run.state.fetches[0] == tensor<int>(5).untyped());
 }
 
-TEST_CASE("a value that comes to a thread in a hurry has it run brief items, and the longer ones are put by") {
+TEST_CASE("a value that comes in an inline run has brief items run there, and the longer ones are put by") {
   for (const std::int64_t elements : {10, 100'000}) {
     by_hand run;
     auto floats = placeholder<float>({elements}, "floats");
@@ -358,7 +358,7 @@ TEST_CASE("a value that comes to a thread in a hurry has it run brief items, and
     run.part.items[0].node = id_of(floats);
     run.add(part_item::fetch, {{run.add(part_item::compute, {{value, 0}}), 0}});
     run.start();
-    const auto left = hurried::run([&] { run.meet.send("k", {tensor<float>({elements}).untyped()}); });
+    const auto left = inline_run::run([&] { run.meet.send("k", {tensor<float>({elements}).untyped()}); });
     CHECK(left.size() == (elements > 10 ? 1 : 0));
     CHECK(run.ended == (elements > 10 ? 0 : 1));
     for (const auto& longer : left) longer();
@@ -368,7 +368,7 @@ TEST_CASE("a value that comes to a thread in a hurry has it run brief items, and
   }
 }
 
-TEST_CASE("in a hurry some brief items run, not however many") {
+TEST_CASE("in an inline run some brief items run, not however many") {
   by_hand run;
   int last = run.add(part_item::receive, {}, "k");
   run.add(part_item::fetch, {{last, 0}});
@@ -378,7 +378,7 @@ TEST_CASE("in a hurry some brief items run, not however many") {
     run.part.items.back().after = {last};
   }
   run.start();
-  auto left = hurried::run([&] { run.meet.send("k", tensor<int>(5).untyped()); });
+  auto left = inline_run::run([&] { run.meet.send("k", tensor<int>(5).untyped()); });
   CHECK(left.size() == 1);
   for (const auto& rest : left) rest();
   for (int i = 0; i < 40; ++i) run.meet.send("r" + std::to_string(i), tensor<int>(5).untyped());

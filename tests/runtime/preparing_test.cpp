@@ -16,8 +16,8 @@ namespace {
 namespace pn = pinion;
 using namespace std::chrono_literals;
 
-// A door that one thread waits at until another opens it; the wait has an end.
-struct door {
+// A gate that one thread waits at until another opens it; the wait has an end.
+struct gate {
   std::promise<void> opened;
   std::shared_future<void> open = opened.get_future().share();
   void pass() const {
@@ -25,9 +25,9 @@ struct door {
   }
 };
 
-// The door at which a step stands while it is placed, or while a kernel of it is made; of one test at a time.
+// The gate at which a step stands while it is placed, or while a kernel of it is made; of one test at a time.
 struct halt {
-  door reached, go_on;
+  gate reached, go_on;
   std::atomic<int> stops{0};
   void stop() {
     if (stops++ == 0) reached.opened.set_value();

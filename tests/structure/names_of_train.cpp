@@ -3,13 +3,13 @@
 
 namespace names_of_train::of_pinion {
 
-using pinion::beside;
 using pinion::bounded;
 using pinion::countdown;
 using pinion::name_of_stop_signal;
 using pinion::number_text;
 using pinion::page_locked;
 using pinion::page_locked_tensor;
+using pinion::same_device;
 using pinion::stop_listener;
 using pinion::stop_signal_so_far;
 using pinion::stop_turn;

@@ -28,10 +28,10 @@ std::string home_of(const std::string& path) {
 }
 
 // Namespaces that stand in other rooms, by the beginning of the header's path, and why they do.
-struct guest {
+struct exemption {
   std::string path, name, reason;
 };
-const std::vector<guest> guests{
+const std::vector<exemption> exemptions{
     {"graph/op_names.hpp", "op_names", "graph is a type, which users write"},
     {"op/", "dsl", "spellings take and make expressions, with the means of dsl"},
     {"place/place.hpp", "dsl", "the tag is a property of expressions"},
@@ -67,23 +67,23 @@ bool is_at_home(const std::string& path, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a header declares in the namespace of its room or in pinion, or is a guest with a reason") {
+TEST_CASE("a header declares in the namespace of its room or in pinion, or is exempt with a reason") {
   std::string strangers;
   std::set<std::size_t> seen;
   for (const auto& [path, header] : tree) {
     for (const std::string& name : namespaces_of(header)) {
       if (is_at_home(path, name)) continue;
-      const auto found = std::find_if(guests.begin(), guests.end(), [&, at = path](const guest& g) {
+      const auto found = std::find_if(exemptions.begin(), exemptions.end(), [&, at = path](const exemption& g) {
         return at.starts_with(g.path) && g.name == outermost(name);
       });
-      if (found == guests.end())
+      if (found == exemptions.end())
         strangers += path + " declares in " + name + "\n";
       else
-        seen.insert(static_cast<std::size_t>(found - guests.begin()));
+        seen.insert(static_cast<std::size_t>(found - exemptions.begin()));
     }
   }
   CHECK(strangers == "");
-  for (std::size_t i = 0; i < guests.size(); ++i) CHECK((seen.contains(i) ? "" : guests[i].path) == "");
+  for (std::size_t i = 0; i < exemptions.size(); ++i) CHECK((seen.contains(i) ? "" : exemptions[i].path) == "");
 }
 
 TEST_CASE("namespaces are opened in the form that code browsers read") {

@@ -68,7 +68,7 @@ TEST_CASE("other variables live as long as a thread or the process for these rea
       R"(^\s*(?:\[\[gnu::used\]\] |__attribute__\S+ )?(?:static |inline |thread_local )+(?!const\b|constexpr\b|inline\b|namespace\b)[\w:<>,&* ]*[ &*](\w+)(?: =|\{|;))"};
   const house::names of_threads{
       "base/cancellable_work.ipp: innermost",  // what may cancel its work
-      "base/hurried.ipp: innermost",           // what it puts by
+      "base/inline_run.ipp: innermost",        // what it puts by
       "device/cuda/card.ipp: mine",            // the GPU that it has entered
       "device/cuda/stream.ipp: mine",          // the stream that records what it launches
       "device/pool_allocator.ipp: is",         // its blocks are gone

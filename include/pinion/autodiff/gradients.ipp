@@ -8,9 +8,9 @@
 #include <utility>
 
 #include <pinion/autodiff/gradients.hpp>
-#include <pinion/graph/beside.hpp>
 #include <pinion/graph/body.hpp>
 #include <pinion/graph/graph_view.hpp>
+#include <pinion/graph/same_device.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/control/bodies.hpp>
@@ -87,12 +87,12 @@ class reverse_walk {
   bool between(node_id id) const { return from_x_[at(id)] && to_y_[at(id)]; }
 
   output ones_like(output y) {
-    const beside forward = place_of(forward_[y.node]);
+    const same_device forward = place_of(forward_[y.node]);
     return {build(g_, {.op = op::ones_like::name, .base_name = "ones_like", .inputs = {y}, .where = where_}), 0};
   }
 
   // Puts gradient nodes on the device of their forward node.
-  static beside place_of(const node& n) { return {n, "forward op " + n.name}; }
+  static same_device place_of(const node& n) { return {n, "forward op " + n.name}; }
 
   void visit(node_id id) {
     const node n = forward_[id];
@@ -112,7 +112,7 @@ class reverse_walk {
     if (!def.gradient)
       throw error(errc::unimplemented, "no gradient flows through " + n.op + ": " + std::string(def.no_gradient))
           .at_node(n.name, n.op, to_string(n.where));
-    const beside forward = place_of(n);
+    const same_device forward = place_of(n);
     std::vector<bool> wanted;
     for (const output& in : n.inputs) wanted.push_back(between(in.node));
     gradient_context context(g_, id, std::move(adjoints), &autodiff::differentiate, std::move(wanted));
@@ -138,7 +138,7 @@ class reverse_walk {
     if (found == parts_.end()) return std::nullopt;
     auto& parts = found->second;
     if (parts.size() == 1) return parts[0];
-    const beside forward = place_of(forward_[o.node]);
+    const same_device forward = place_of(forward_[o.node]);
     if (all_sparse(parts)) {
       parts = {joined(parts)};
       return parts[0];

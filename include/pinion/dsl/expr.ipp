@@ -32,7 +32,7 @@ namespace pinion { inline namespace v0 { namespace dsl {
 namespace detail {
 
 inline any_expr drawn(graph& owner, output o) {
-  const endpoint here = drawn_in(owner, o);
+  const endpoint here = captured_in(owner, o);
   return {*here.of, here.what};
 }
 

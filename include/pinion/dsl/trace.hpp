@@ -23,7 +23,7 @@ struct endpoint {
 // node with the same state. Bodies nest. Stays on the thread that made it, and is destroyed in reverse order of
 // construction. Users meet it through cond and while_loop. An op with bodies of its own uses it as these do, in
 // op/control/spelling.hpp: begin a trace, add arguments, call the user's function, take its results, and read
-// drawn_in() for the values to pass.
+// captures() for the values to pass.
 class body_trace {
  public:
   // Begins a body of a node that will stand in the graph `around`. Names of its nodes begin with `prefix` and '/'.
@@ -36,12 +36,12 @@ class body_trace {
   // The op that runs the body keeps it by this, in an attribute.
   std::shared_ptr<body> share() const { return made_; }
   // A value that the body uses from outside: its output in the graph around the body, and that in the body.
-  struct drawn {
+  struct capture {
     output outside, inside;
   };
   // The values used from outside so far, in the order of their first use. Outputs of queues and variables are among
   // them, too, and are no arguments: the body has nodes of its own for these.
-  const std::vector<drawn>& drawn_in() const { return drawn_; }
+  const std::vector<capture>& captures() const { return captures_; }
 
   // The innermost trace, if its body is the thread's default graph; null otherwise. A thread that has stepped out of
   // the body, by outside() or graph::as_default(), is in none.
@@ -80,14 +80,14 @@ class body_trace {
   body_trace *innermost_before_, *previous_ = nullptr;
   std::unique_ptr<default_scope> use_;  // of the graph around the body, where it is not the default graph
   scope_state saved_;
-  std::vector<drawn> drawn_;
+  std::vector<capture> captures_;
 };
 
 // The innermost body, if `owner` lies around it; otherwise `owner` itself. Functions that make nodes from operands
 // build there, so that an operand from around a body yields a node in the body.
 graph* graph_in_use(graph& owner);
 // The output, and its graph, that stands for `o` in the graph in use.
-endpoint drawn_in(graph& owner, output o);
+endpoint captured_in(graph& owner, output o);
 
 }}}  // namespace pinion::v0::dsl
 

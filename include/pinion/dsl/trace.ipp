@@ -13,7 +13,7 @@ PINION_DECL graph* graph_in_use(graph& owner) {
   return t && t->lies_in(owner) ? &t->made().graph : &owner;
 }
 
-PINION_DECL endpoint drawn_in(graph& owner, output o) {
+PINION_DECL endpoint captured_in(graph& owner, output o) {
   body_trace* const t = body_trace::current();
   return t && t->lies_in(owner) ? endpoint{&t->made().graph, t->draw(owner, o)} : endpoint{&owner, o};
 }
@@ -64,13 +64,13 @@ PINION_DECL bool body_trace::lies_in(const graph& owner) const {
 
 PINION_DECL output body_trace::draw(graph& owner, output o) {
   if (&owner != around_) o = previous_->draw(owner, o);
-  for (const drawn& d : drawn_)
+  for (const capture& d : captures_)
     if (d.outside == o) return d.inside;
   const auto use = made_->graph.as_default();
   const node from = around_->peek(o.node);
   const output_type& type = from.outputs[static_cast<std::size_t>(o.index)];
   if (type.reference || type.resource) {
-    drawn_.push_back({o, name_again(from)});
+    captures_.push_back({o, name_again(from)});
   } else {
     const std::string base = from.base_name.substr(from.base_name.rfind('/') + 1);
     const output inside{build(made_->graph, {.op = op_names::placeholder,
@@ -78,9 +78,9 @@ PINION_DECL output body_trace::draw(graph& owner, output o) {
                                              .attrs = {{"dtype", type.dtype}, {"shape", type.shape}},
                                              .where = from.where}),
                         0};
-    drawn_.push_back({o, inside});
+    captures_.push_back({o, inside});
   }
-  return drawn_.back().inside;
+  return captures_.back().inside;
 }
 
 // Makes a node in the body for a variable or queue of the graph around it, with the same state and requested device.

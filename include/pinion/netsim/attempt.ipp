@@ -18,7 +18,7 @@ PINION_DECL void attempt::arrive() {
   if (world->is_cut(host->name, target.host) || world->is_cut(target.host, host->name)) return;
   const auto found = world->listeners.find(address);
   if (found == world->listeners.end()) return finish(error(errc::unavailable, "nobody listens on " + address));
-  door& at = *found->second;
+  listening& at = *found->second;
   const std::string name = host->name + "-" + address + "#" + std::to_string(++world->connected);
   const auto made = std::make_shared<connection>(world, name, host, at.host);
   world->add(world->connections, made);

@@ -7,14 +7,14 @@
 
 namespace pinion { inline namespace v0 { namespace netsim {
 
-PINION_DECL void door::close() {
+PINION_DECL void listening::close() {
   if (std::exchange(closed, true)) return;
   backlog.clear();
   waiter.wake();
   world->listeners.erase(address);
 }
 
-PINION_DECL awaitable<std::unique_ptr<byte_stream>> listener::accepting(std::shared_ptr<door> state) {
+PINION_DECL awaitable<std::unique_ptr<byte_stream>> listener::accepting(std::shared_ptr<listening> state) {
   while (state->backlog.empty() && !state->closed) co_await state->waiter.sleep();
   if (state->closed) throw error(errc::cancelled, "the listener on " + state->address + " was closed");
   auto stream = std::move(state->backlog.front());

@@ -159,8 +159,8 @@ PINION_DECL std::unique_ptr<rpc::listener> sim_network::listen(const std::string
   const auto named = [&own](unsigned number) { return own.host + ":" + std::to_string(number); };
   for (const bool any = port == 0; port == 0 || (any && world_->listeners.count(named(port)) > 0);)
     port = world_->next_port++;
-  const auto made =
-      std::make_shared<netsim::door>(netsim::door{world_, host_, named(port), netsim::sleeper(*world_, host_)});
+  const auto made = std::make_shared<netsim::listening>(
+      netsim::listening{world_, host_, named(port), netsim::sleeper(*world_, host_)});
   if (!world_->listeners.emplace(made->address, made).second)
     throw error(errc::already_exists, "the address " + made->address + " is taken");
   world_->note("listen ", made->address);

@@ -27,7 +27,7 @@ using event = std::optional<std::pair<time_point, std::uint64_t>>;  // time, and
 
 struct connection;
 struct attempt;
-struct door;
+struct listening;
 
 // The shared state of all hosts of a simulation. It outlives every object that refers to it. Used by one thread.
 struct world {
@@ -84,8 +84,8 @@ struct world {
   std::map<std::pair<time_point, std::uint64_t>, std::function<void()>> events;
   std::map<std::uint64_t, std::function<void()>> asleep;
   std::map<std::string, std::shared_ptr<host>> hosts;
-  std::map<std::string, std::shared_ptr<door>> listeners;  // by address
-  std::set<std::pair<std::string, std::string>> cuts;      // from, to
+  std::map<std::string, std::shared_ptr<listening>> listeners;  // by address
+  std::set<std::pair<std::string, std::string>> cuts;           // from, to
   std::vector<std::weak_ptr<connection>> connections;
   std::vector<std::weak_ptr<attempt>> attempts;
   std::vector<std::string> log;

@@ -21,7 +21,7 @@
 namespace pinion { inline namespace v0 { namespace rpc {
 
 // A client as a server sees it: both lanes of one channel. A value, shared by everything that answers it.
-struct guest {
+struct peer {
   std::uint64_t channel = 0;
   std::string name;               // "" for a client that is not a task
   std::uint64_t incarnation = 0;  // incarnation of the task
@@ -29,11 +29,11 @@ struct guest {
   std::string reached_at = {};    // the address of the task, if it is elastic
   std::uint64_t spec = 0;         // of such a task: a digest of the tasks in its cluster spec
 };
-using guest_ref = std::shared_ptr<const guest>;
+using peer_ref = std::shared_ptr<const peer>;
 
 // The share of a server's memory and connections that a client takes. A value.
-struct guest_use {
-  guest_ref who;
+struct peer_use {
+  peer_ref who;
   duration silence{};  // since it was last heard
   int connections = 0;
   std::uint64_t bytes_waiting = 0;  // of answers that it has not yet taken
@@ -47,12 +47,12 @@ inline std::string_view host_of_address(std::string_view address) {
 
 // The functions that answer requests and take notices. The acceptor calls them in the network's thread.
 struct service {
-  std::function<std::unique_ptr<incoming>(const envelope&, responder, const guest_ref&)> request;
-  std::function<std::unique_ptr<incoming>(const envelope&, const guest_ref&)> notice;
-  std::function<void(const guest_ref&)> came = {};           // called once for each client, before its first message
-  std::function<void(const guest_ref&, const error&)> gone;  // called once for each client that is gone
+  std::function<std::unique_ptr<incoming>(const envelope&, responder, const peer_ref&)> request;
+  std::function<std::unique_ptr<incoming>(const envelope&, const peer_ref&)> notice;
+  std::function<void(const peer_ref&)> came = {};           // called once for each client, before its first message
+  std::function<void(const peer_ref&, const error&)> gone;  // called once for each client that is gone
   // Counts so many bytes of a message that is arriving, while the result lives; see connection_handlers.
-  std::function<std::shared_ptr<void>(std::uint64_t bytes, const guest_ref&)> hold = {};
+  std::function<std::shared_ptr<void>(std::uint64_t bytes, const peer_ref&)> hold = {};
 };
 
 // The identity and the limits of an acceptor.
@@ -65,7 +65,7 @@ struct acceptor_options {
   // the most bytes that wait for a client to take them before the server reads no further request of it, and how long
   // it may take none of them then
   std::uint64_t bytes_waiting = std::uint64_t{64} << 20;
-  duration patience = std::chrono::seconds(10);
+  duration max_wait = std::chrono::seconds(10);
   std::uint64_t bytes_waiting_of_all = std::uint64_t{16} << 30;  // for all clients, in equal shares
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
   bool shared_memory = true;  // do clients of this host and user get one, unless it speaks TLS?
@@ -101,7 +101,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   // The number of clients. In the network's thread.
   int clients() const { return static_cast<int>(clients_.size()); }
   // Tells what each of them takes. In the network's thread.
-  std::vector<guest_use> uses() const;
+  std::vector<peer_use> uses() const;
   // The bytes of answers that they have not yet taken.
   std::uint64_t bytes_waiting() const { return waiting_->bytes(); }
   // The refusals of which the log is not told one by one. In the network's thread.
@@ -109,11 +109,11 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
 
  private:
   struct client {
-    guest_ref who;
+    peer_ref who;
     std::shared_ptr<connection> lanes[2];
     duration heartbeat{};  // of the client: two of them without a byte of it, and it is gone
     time_point heard() const;
-    guest_use use(time_point now) const;
+    peer_use use(time_point now) const;
   };
   // A connection in its handshake. It lives in the coroutine that receives it.
   struct visit {
@@ -148,8 +148,8 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   // count whose handshake is under way.
   void find_room(const hello& theirs, visit& its) const;
   void admit(const hello& theirs, std::unique_ptr<byte_stream> stream);
-  std::unique_ptr<incoming> request(const envelope& e, responder answer, const guest_ref& who);
-  std::shared_ptr<void> hold(std::uint64_t bytes, const guest_ref& who);
+  std::unique_ptr<incoming> request(const envelope& e, responder answer, const peer_ref& who);
+  std::shared_ptr<void> hold(std::uint64_t bytes, const peer_ref& who);
 
   // Closes both lanes of a client, and has the service let go of it.
   void drop(std::uint64_t id, const error& why);

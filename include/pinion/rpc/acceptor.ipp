@@ -139,7 +139,7 @@ PINION_DECL awaitable<hello> acceptor::meet(std::unique_ptr<byte_stream>& stream
     expect_data_lane(theirs, at);
     find_room(theirs, its);
   };
-  co_return co_await receive_guest(*stream, me_, admits);
+  co_return co_await receive_hello(*stream, me_, admits);
 }
 
 PINION_DECL void acceptor::expect_data_lane(const hello& theirs, byte_stream& stream) {
@@ -176,8 +176,8 @@ PINION_DECL void acceptor::note(const std::string& peer, const error& why) noexc
 PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_stream> stream) {
   auto at = clients_.find(theirs.channel);
   if (at == clients_.end()) {
-    const auto who = std::make_shared<const guest>(
-        guest{theirs.channel, theirs.from, theirs.incarnation, stream->peer(), theirs.address, theirs.spec});
+    const auto who = std::make_shared<const peer>(
+        peer{theirs.channel, theirs.from, theirs.incarnation, stream->peer(), theirs.address, theirs.spec});
     at = clients_.emplace(theirs.channel, client{.who = who, .lanes = {}, .heartbeat = theirs.heartbeat()}).first;
     ++clients_at_[std::string(host_of_address(who->address))];
     if (service_.came) service_.came(who);
@@ -192,10 +192,10 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
   };
   const auto made = std::make_shared<connection>(
       net_, std::move(stream), options_.traffic, options_.allowed,
-      backlog_limit{.most = options_.bytes_waiting, .patience = options_.patience, .all = waiting_});
+      backlog_limit{.most = options_.bytes_waiting, .max_wait = options_.max_wait, .all = waiting_});
   lane = made;
   const bool is_sooner = sweeper_ && net_.now() + 2 * c.heartbeat < wake_;
-  const guest_ref who = c.who;
+  const peer_ref who = c.who;
   // It may end at once, and take the client with it.
   made->start(
       {.request = [this, who](const envelope& e, responder answer) { return request(e, std::move(answer), who); },
@@ -205,13 +205,13 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
   if (is_sooner && !stopped_) sweeper_->cancel();
 }
 
-PINION_DECL std::unique_ptr<incoming> acceptor::request(const envelope& e, responder answer, const guest_ref& who) {
+PINION_DECL std::unique_ptr<incoming> acceptor::request(const envelope& e, responder answer, const peer_ref& who) {
   if (e.method != ping_method) return service_.request(e, std::move(answer), who);
   answer.reply(message());
   return nullptr;
 }
 
-PINION_DECL std::shared_ptr<void> acceptor::hold(std::uint64_t bytes, const guest_ref& who) {
+PINION_DECL std::shared_ptr<void> acceptor::hold(std::uint64_t bytes, const peer_ref& who) {
   return service_.hold ? service_.hold(bytes, who) : nullptr;
 }
 
@@ -254,8 +254,8 @@ PINION_DECL time_point acceptor::client::heard() const {
   return last;
 }
 
-PINION_DECL guest_use acceptor::client::use(time_point now) const {
-  guest_use all{.who = who, .silence = now - heard()};
+PINION_DECL peer_use acceptor::client::use(time_point now) const {
+  peer_use all{.who = who, .silence = now - heard()};
   for (const auto& lane : lanes) {
     if (!lane) continue;
     const shared_use shared = lane->shares();
@@ -267,9 +267,9 @@ PINION_DECL guest_use acceptor::client::use(time_point now) const {
   return all;
 }
 
-PINION_DECL std::vector<guest_use> acceptor::uses() const {
+PINION_DECL std::vector<peer_use> acceptor::uses() const {
   const time_point now = net_.now();
-  std::vector<guest_use> all;
+  std::vector<peer_use> all;
   for (const auto& [id, c] : clients_) all.push_back(c.use(now));
   return all;
 }

@@ -59,10 +59,10 @@ class backlog {
 
 // The most bytes that may wait for a peer to take them, the memory of their messages counted; how long a peer for which
 // more wait may take none of them before it is closed; and how many more may wait, since it has asked for them before.
-// A peer that takes none for a quarter of the patience gets no more of these.
+// A peer that takes none for a quarter of `max_wait` gets no more of these.
 struct backlog_limit {
   std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  duration patience = std::chrono::seconds(10);
+  duration max_wait = std::chrono::seconds(10);
   std::uint64_t asked_before = std::uint64_t{1} << 30;
   std::shared_ptr<backlog_of_all> all = {};  // null: it does not matter what waits for others
 

@@ -51,7 +51,7 @@ class channel : public std::enable_shared_from_this<channel> {
  public:
   // `peer` is the name of the expected task; "" accepts any.
   channel(network& net, std::string address, std::string peer, channel_options options)
-      : net_(net), aim_{std::move(address)}, options_(std::move(options)), peer_(std::move(peer)) {}
+      : net_(net), target_{std::move(address)}, options_(std::move(options)), peer_(std::move(peer)) {}
 
   std::string address() const;
   // A place where the peer may be. `is_told`: another than the peer says so, who may be wrong, or lie; what answers
@@ -129,7 +129,7 @@ class channel : public std::enable_shared_from_this<channel> {
   std::string last_failure() const;
 
   // The place of the next attempt. One attempt has one place, though others may say meanwhile where the peer is.
-  place aim() const;
+  place target() const;
   awaitable<void> connect_lanes(const std::string& where);
   awaitable<attempt> connect_lane(const std::string& where, hello mine);
   // Shakes hands over a stream, and makes a connection of it.
@@ -168,7 +168,7 @@ class channel : public std::enable_shared_from_this<channel> {
   void go_down(const error& why, task_state as);
 
   network& net_;
-  place aim_;  // guarded by mutex_, as is what stands behind that
+  place target_;  // guarded by mutex_, as is what stands behind that
   const channel_options options_;
 
   // Used by the network's thread only.

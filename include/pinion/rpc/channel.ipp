@@ -29,12 +29,12 @@ PINION_DECL std::string channel::title_at(const std::string& where) const {
 
 PINION_DECL std::string channel::address() const {
   std::lock_guard hold(mutex_);
-  return aim_.address;
+  return target_.address;
 }
 
-PINION_DECL channel::place channel::aim() const {
+PINION_DECL channel::place channel::target() const {
   std::lock_guard hold(mutex_);
-  return aim_;
+  return target_;
 }
 
 PINION_DECL void channel::moved_to(const place& first, const place& otherwise) {
@@ -42,11 +42,11 @@ PINION_DECL void channel::moved_to(const place& first, const place& otherwise) {
   // Of two places the other one keeps its turn, however often the first one changes.
   const bool has_turns = !other_.address.empty() || first.is_told;
   other_ = otherwise.address == first.address ? place() : otherwise;
-  next_ = data_ && first.address != aim_.address ? first : place();
+  next_ = data_ && first.address != target_.address ? first : place();
   if (data_) return;
-  const bool is_its_turn = has_turns && !other_.address.empty() && aim_.address == other_.address;
-  aim_ = first;
-  if (is_its_turn) std::swap(aim_, other_);
+  const bool is_its_turn = has_turns && !other_.address.empty() && target_.address == other_.address;
+  target_ = first;
+  if (is_its_turn) std::swap(target_, other_);
 }
 
 PINION_DECL bool channel::up() const {
@@ -66,7 +66,8 @@ PINION_DECL std::uint64_t channel::generation() const {
 
 PINION_DECL error channel::why_down() const {
   std::lock_guard hold(mutex_);
-  return why_down_.value_or(error(errc::unavailable, "there is no connection with " + peer_ + " at " + aim_.address));
+  return why_down_.value_or(
+      error(errc::unavailable, "there is no connection with " + peer_ + " at " + target_.address));
 }
 
 PINION_DECL task_view channel::view() const {
@@ -166,7 +167,7 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
   const auto began = net_.now();
   int final_ones = 0;
   while (!waiting_.empty() && !closed_ && !up()) {
-    const place where = aim();
+    const place where = target();
     tried_ = where.address;
     outcome<> connected;
     try {
@@ -189,7 +190,7 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
 PINION_DECL bool channel::turn_to_other() {
   std::lock_guard hold(mutex_);
   if (other_.address.empty()) return false;
-  std::swap(aim_, other_);
+  std::swap(target_, other_);
   return true;
 }
 
@@ -453,7 +454,7 @@ PINION_DECL void channel::go_down(const error& why, task_state as) {
     if (!insist([&] { why_down_ = why; })) why_down_.emplace(why.code(), "");
     left_ = as;
     heard_ = std::max(data->last_heard(), control->last_heard());
-    if (!next_.address.empty()) aim_ = std::exchange(next_, {});
+    if (!next_.address.empty()) target_ = std::exchange(next_, {});
   }
   ++epoch_;
   data->abandon(why);

@@ -23,7 +23,7 @@ PINION_DECL void connection::refuse_if_crowded(outbox::outgoing& answer) const {
 PINION_DECL bool connection::takes_no_more() const {
   if (!has_backlog()) return false;
   return out_.cost() - backlog_limit_.of_one() > backlog_limit_.asked_before ||
-         net_.now() - moved_ > backlog_limit_.patience / 4;
+         net_.now() - moved_ > backlog_limit_.max_wait / 4;
 }
 
 PINION_DECL error connection::why_crowded(const std::string& then) const {
@@ -52,7 +52,7 @@ PINION_DECL awaitable<void> connection::watch([[maybe_unused]] std::shared_ptr<c
     {
       std::lock_guard hold(mutex_);
       if (!(watched_ = !closed_ && has_backlog())) break;
-      until = moved_ + backlog_limit_.patience;
+      until = moved_ + backlog_limit_.max_wait;
     }
     if (net_.now() >= until)
       close_now(why_crowded("and it takes none of them"), true);
@@ -73,7 +73,7 @@ PINION_DECL awaitable<void> connection::await_room() {
   room_ = net_.make_timer();
   while (is_crowded() && !over_) {
     forgive();  // the peer may be talking, and it is this side that does not listen
-    co_await room_->wait_until(net_.now() + backlog_limit_.patience / 4);
+    co_await room_->wait_until(net_.now() + backlog_limit_.max_wait / 4);
   }
   forgive();
   room_ = nullptr;

@@ -92,7 +92,7 @@ awaitable<welcome> greet(byte_stream& stream, hello mine, identity me, std::stri
 
 // Performs the server's side. If it refuses, it tells the client why and then throws. A client that has proven itself
 // is shown to `admits`, which throws to refuse it and outlives the call; an empty one admits any.
-awaitable<hello> receive_guest(byte_stream& stream, identity me, const std::function<void(const hello&)>& admits);
+awaitable<hello> receive_hello(byte_stream& stream, identity me, const std::function<void(const hello&)>& admits);
 
 }}}  // namespace pinion::v0::rpc
 

@@ -129,7 +129,7 @@ inline awaitable<std::string> hear_proof(byte_stream& stream, agreement agreed, 
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-PINION_DECL awaitable<hello> receive_guest(byte_stream& stream, identity me,
+PINION_DECL awaitable<hello> receive_hello(byte_stream& stream, identity me,
                                            const std::function<void(const hello&)>& admits) {
   const agreement agreed = co_await open_as_server(stream, me.speaks, me.name);
   outcome<> greeted;

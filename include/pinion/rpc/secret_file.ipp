@@ -54,9 +54,9 @@ inline void check_access(int file, const std::string& path, const std::string& w
 
 // Waits until there is something to read. A pipe, as a shell makes one of `<(command)`, may stay empty for a while.
 inline void expect_bytes(int file, const std::string& path, const std::string& what) {
-  constexpr int patience_ms = 10'000;
+  constexpr int max_wait_ms = 10'000;
   pollfd asked{file, POLLIN, 0};
-  if (::poll(&asked, 1, patience_ms) == 0)
+  if (::poll(&asked, 1, max_wait_ms) == 0)
     throw error(errc::invalid_argument,
                 what + " '" + path + "' is a pipe into which nobody has written for ten seconds");
 }

@@ -88,23 +88,23 @@ class tcp_listener final : public listener {
   tcp_listener(asio::io_context& context, const std::string& address, const std::vector<asio::ip::tcp::endpoint>& all)
       : in_(std::make_shared<inside>(context)) {
     constexpr int tries = 20;  // of a port that is free at the first address and taken at another
-    for (int left = all.front().port() == 0 && all.size() > 1 ? tries : 1; in_->doors.empty(); --left) try {
+    for (int left = all.front().port() == 0 && all.size() > 1 ? tries : 1; in_->acceptors.empty(); --left) try {
         bind(context, address, all);
       } catch (const error& e) {
-        in_->doors.clear();
+        in_->acceptors.clear();
         if (left == 1 || e.code() != errc::already_exists) throw;
       }
     address_ =
-        address.substr(0, address.rfind(':') + 1) + std::to_string(in_->doors.front().at.local_endpoint().port());
+        address.substr(0, address.rfind(':') + 1) + std::to_string(in_->acceptors.front().at.local_endpoint().port());
   }
   ~tcp_listener() override { close(); }
   awaitable<std::unique_ptr<byte_stream>> accept() override {
     const auto in = in_;
-    for (door& each : in->doors)
+    for (endpoint_acceptor& each : in->acceptors)
       if (!each.asks && !each.answered) ask(in, each);
     for (;;) {
       if (in->closed) throw error(errc::cancelled, "the listener of " + address_ + " was closed");
-      if (door* const one = in->answered()) {
+      if (endpoint_acceptor* const one = in->answered()) {
         one->answered = false;
         if (one->failed) throw error(errc::unavailable, "cannot take a connection: " + one->failed.message());
         auto came = std::move(one->came);  // it is closed where there is no memory for the stream
@@ -118,7 +118,7 @@ class tcp_listener final : public listener {
   void close() noexcept override {
     asio::error_code ignored;
     in_->closed = true;
-    for (door& each : in_->doors) each.at.close(ignored);
+    for (endpoint_acceptor& each : in_->acceptors) each.at.close(ignored);
     try {
       in_->woken.cancel();
     } catch (...) {
@@ -127,8 +127,8 @@ class tcp_listener final : public listener {
 
  private:
   // An address, and the answer to the last question for a connection.
-  struct door {
-    explicit door(asio::io_context& context) : at(context), came(context) {}
+  struct endpoint_acceptor {
+    explicit endpoint_acceptor(asio::io_context& context) : at(context), came(context) {}
     asio::ip::tcp::acceptor at;
     asio::ip::tcp::socket came;
     asio::error_code failed = {};
@@ -138,18 +138,18 @@ class tcp_listener final : public listener {
   struct inside {
     explicit inside(asio::io_context& context) : woken(context, time_point::max()) {}
     // The next of those that have an answer, in turn; null if there is none.
-    door* answered() {
-      for (std::size_t i = 0; i < doors.size(); ++i)
-        if (door& one = doors[++turn % doors.size()]; one.answered) return &one;
+    endpoint_acceptor* answered() {
+      for (std::size_t i = 0; i < acceptors.size(); ++i)
+        if (endpoint_acceptor& one = acceptors[++turn % acceptors.size()]; one.answered) return &one;
       return nullptr;
     }
-    std::deque<door> doors;
+    std::deque<endpoint_acceptor> acceptors;
     asio::steady_timer woken;  // is cancelled when there is an answer
     std::size_t turn = 0;
     bool closed = false;
   };
 
-  static void ask(const std::shared_ptr<inside>& in, door& at) {
+  static void ask(const std::shared_ptr<inside>& in, endpoint_acceptor& at) {
     at.at.async_accept(at.came, [in, &at](const asio::error_code& failed) {
       at.failed = failed;
       at.asks = false;
@@ -162,8 +162,8 @@ class tcp_listener final : public listener {
   void bind(asio::io_context& context, const std::string& address, const std::vector<asio::ip::tcp::endpoint>& all) {
     for (const auto& endpoint : all) {
       auto at = endpoint;
-      if (at.port() == 0 && !in_->doors.empty()) at.port(in_->doors.front().at.local_endpoint().port());
-      door& next = in_->doors.emplace_back(context);
+      if (at.port() == 0 && !in_->acceptors.empty()) at.port(in_->acceptors.front().at.local_endpoint().port());
+      endpoint_acceptor& next = in_->acceptors.emplace_back(context);
       try {
         next.at.open(at.protocol());
         keep_from_children(next.at.native_handle());
@@ -173,9 +173,9 @@ class tcp_listener final : public listener {
       } catch (const asio::system_error& e) {
         const std::string why = "cannot listen on " + (all.size() > 1 ? text_of(at) + ", an address of " : "") +
                                 address + ": " + e.code().message();
-        in_->doors.pop_back();
+        in_->acceptors.pop_back();
         const bool is_taken = e.code() == asio::error::address_in_use;
-        if (is_taken || (in_->doors.empty() && &endpoint == &all.back()))
+        if (is_taken || (in_->acceptors.empty() && &endpoint == &all.back()))
           throw error(is_taken ? errc::already_exists : errc::invalid_argument, why);
         write_log(log_level::warning, "", why);
       }

@@ -43,15 +43,15 @@ class local_port final : public session_port {
   local_port(const std::shared_ptr<master>& m, session_settings settings)
       : net_(m->network()), session_(m->open(std::move(settings))), master_(m) {}
 
-  void extend(graph_delta delta, patience) override { session_->extend(std::move(delta), 0); }
+  void extend(graph_delta delta, deadline) override { session_->extend(std::move(delta), 0); }
   prepared_reply prepare(const runtime::step_signature& s, const call_limits& limits, prepare_options how) override;
   pinion::plan plan(const runtime::step_signature& s, const call_limits& limits) override {
     return session_->plan(s, limits);
   }
   std::vector<device_info> devices(const call_limits& limits) override { return session_->devices(limits); }
-  run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) override;
-  std::uint64_t begin_turns(std::uint64_t step, patience until) override;
-  std::vector<any_tensor> take_turn(std::uint64_t run, turn t, patience until) override;
+  run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, deadline until) override;
+  std::uint64_t begin_turns(std::uint64_t step, deadline until) override;
+  std::vector<any_tensor> take_turn(std::uint64_t run, turn t, deadline until) override;
   void end_turns(std::uint64_t run) override;
   void cancel_steps(const error& why) override { session_->cancel_steps(why); }
   void close() override;
@@ -70,7 +70,7 @@ class local_port final : public session_port {
   };
   // Waits for that, but no longer than a grace period after its deadline or after the session was closed, since a
   // kernel may not end.
-  void await(countdown& ended, patience until) const;
+  void await(countdown& ended, deadline until) const;
   static error stuck(errc code, const std::string& what);
   static constexpr std::chrono::seconds grace{2};
 
@@ -83,22 +83,22 @@ class local_port final : public session_port {
 class wire_port final : public session_port {
  public:
   wire_port(std::shared_ptr<rpc::network> net, const std::string& address, const rpc::credentials& shows,
-            session_settings settings, patience startup, std::function<void()> check);
+            session_settings settings, deadline startup, std::function<void()> check);
 
-  void extend(graph_delta delta, patience until) override;
+  void extend(graph_delta delta, deadline until) override;
   prepared_reply prepare(const runtime::step_signature& s, const call_limits& limits, prepare_options how) override;
   pinion::plan plan(const runtime::step_signature& s, const call_limits& limits) override;
   std::vector<device_info> devices(const call_limits& limits) override;
-  run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) override;
-  std::uint64_t begin_turns(std::uint64_t step, patience until) override;
-  std::vector<any_tensor> take_turn(std::uint64_t run, turn t, patience until) override;
+  run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, deadline until) override;
+  std::uint64_t begin_turns(std::uint64_t step, deadline until) override;
+  std::vector<any_tensor> take_turn(std::uint64_t run, turn t, deadline until) override;
   void end_turns(std::uint64_t run) override;
   void cancel_steps(const error& why) override;
   void close() override;
 
  private:
   template <class Reply, class Request>
-  Reply ask(const Request& request, patience until, const std::string& limit = operation_limit) {
+  Reply ask(const Request& request, deadline until, const std::string& limit = operation_limit) {
     wait_options how{.what = {},
                      .until = until,
                      .check = [this, before = cancellations_.count()] { expect_wanted(before); },
@@ -123,7 +123,7 @@ class wire_port final : public session_port {
   // Ends a wait when the session was closed, or its steps were cancelled since, and the grace is over; the master
   // itself may not answer.
   void expect_wanted(int cancellations_before, rpc::duration grace = {}) const;
-  std::uint64_t left(patience until) const;
+  std::uint64_t left(deadline until) const;
   client_way to_;
   std::uint64_t session_ = 0;
   mutable std::mutex mutex_;
@@ -137,7 +137,7 @@ class remote_session final : public runtime::session_backend {
  public:
   // close() waits this long for calls that still run; 0: it does not wait.
   remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net,
-                 std::chrono::milliseconds patience_of_close = std::chrono::seconds(10));
+                 std::chrono::milliseconds max_close_wait = std::chrono::seconds(10));
   ~remote_session() override { close({}); }
 
   void expect_open() const override;
@@ -183,17 +183,17 @@ class remote_session final : public runtime::session_backend {
 
   // The limits that the options set, and the deadline of work that begins now.
   call_limits limits() const;
-  patience deadline() const { return after(*net_, limits().operation); }
+  deadline until() const { return after(*net_, limits().operation); }
   // Returns what ends a wait that begins now: it throws when the session was closed, or its steps were cancelled since.
   std::function<void()> while_wanted() const;
   // The wait for another call that holds a mutex of the session, which "opens the session".
-  wait_options behind(const std::string& what_it_does, patience until, const std::string& limit) const;
+  wait_options behind(const std::string& what_it_does, deadline until, const std::string& limit) const;
 
   // Returns the access to the master. The first call opens the session and waits for the target; others wait for it,
   // each until a deadline of its own. Throws closed_meanwhile() if the session is closed, and the reason of a
   // cancellation that comes meanwhile.
   std::shared_ptr<session_port> port();
-  std::shared_ptr<session_port> open(patience until, std::function<void()> check);
+  std::shared_ptr<session_port> open(deadline until, std::function<void()> check);
 
   // Sends the master the nodes that the graph has gained. Other threads that make steps wait for it, each until a
   // deadline of its own, since their steps need the same graph.
@@ -204,7 +204,7 @@ class remote_session final : public runtime::session_backend {
   graph& graph_;
   const std::shared_ptr<rpc::network> net_;
   const std::string address_;
-  const std::chrono::milliseconds patience_of_close_;
+  const std::chrono::milliseconds max_close_wait_;
 
   patient_mutex shipping_;  // held while the master is told of nodes; guards shipped_
   shipped shipped_;

@@ -35,7 +35,7 @@ PINION_DECL prepared_reply local_port::prepare(const runtime::step_signature& s,
   return session_->prepare(s, limits, how);
 }
 
-PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
+PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, deadline until) {
   session_->refresh(step, until);
   const auto running = std::make_shared<pending<run_result>>();
   session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread,
@@ -45,12 +45,12 @@ PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tenso
   return std::move(*running->result);
 }
 
-PINION_DECL std::uint64_t local_port::begin_turns(std::uint64_t step, patience until) {
+PINION_DECL std::uint64_t local_port::begin_turns(std::uint64_t step, deadline until) {
   session_->refresh(step, until);
   return session_->begin_turns(step, nullptr);
 }
 
-PINION_DECL std::vector<any_tensor> local_port::take_turn(std::uint64_t run, turn t, patience until) {
+PINION_DECL std::vector<any_tensor> local_port::take_turn(std::uint64_t run, turn t, deadline until) {
   using values = outcome<std::vector<any_tensor>>;
   const auto taking = std::make_shared<pending<values>>();
   session_->turns(run)->take(std::move(t), until, nullptr,
@@ -69,7 +69,7 @@ PINION_DECL void local_port::close() {
     if (const auto session = m->close(session_->handle(), runtime::closed_meanwhile())) session->let_go();
 }
 
-PINION_DECL void local_port::await(countdown& ended, patience until) const {
+PINION_DECL void local_port::await(countdown& ended, deadline until) const {
   if (ended.done()) return;
   std::optional<time_point> closed;
   while (!net_.wait(ended, net_.now() + std::chrono::milliseconds(100))) {
@@ -86,7 +86,7 @@ PINION_DECL error local_port::stuck(errc code, const std::string& what) {
 }
 
 PINION_DECL wire_port::wire_port(std::shared_ptr<rpc::network> net, const std::string& address,
-                                 const rpc::credentials& shows, session_settings settings, patience startup,
+                                 const rpc::credentials& shows, session_settings settings, deadline startup,
                                  std::function<void()> check)
     : to_(std::move(net), address, "", shows) {
   connect_and_wait(*to_.net, to_.way,
@@ -96,7 +96,7 @@ PINION_DECL wire_port::wire_port(std::shared_ptr<rpc::network> net, const std::s
   session_ = ask<opened_session>(request, startup, startup_limit).session;
 }
 
-PINION_DECL void wire_port::extend(graph_delta delta, patience until) {
+PINION_DECL void wire_port::extend(graph_delta delta, deadline until) {
   const imprint its = imprint_of(delta, to_.way->incarnation());
   if (its.is_large() && ask<extended_known>(extend_known{session_, its.of}, until).known) return;
   ask<nothing>(extend_graph{session_, std::move(delta)}, until);
@@ -118,17 +118,17 @@ PINION_DECL std::vector<device_info> wire_port::devices(const call_limits& limit
   return ask<list_reply>(request, after(*to_.net, limits.startup), startup_limit).devices;
 }
 
-PINION_DECL run_result wire_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
+PINION_DECL run_result wire_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, deadline until) {
   auto reply = ask<run_reply>(run_prepared{session_, step, left(until), std::move(feeds), trace}, until);
   warn(reply.notices);
   return {std::move(reply.fetches), std::move(reply.trace), std::move(reply.failure)};
 }
 
-PINION_DECL std::uint64_t wire_port::begin_turns(std::uint64_t step, patience until) {
+PINION_DECL std::uint64_t wire_port::begin_turns(std::uint64_t step, deadline until) {
   return ask<begun_turns>(distributed::begin_turns{session_, step, left(until)}, until).run;
 }
 
-PINION_DECL std::vector<any_tensor> wire_port::take_turn(std::uint64_t run, turn t, patience until) {
+PINION_DECL std::vector<any_tensor> wire_port::take_turn(std::uint64_t run, turn t, deadline until) {
   auto reply = ask<turn_taken>(distributed::take_turn{session_, run, left(until), std::move(t.feeds),
                                                       std::move(t.fetches), std::move(t.targets), std::move(t.values)},
                                until);
@@ -171,18 +171,18 @@ PINION_DECL void wire_port::expect_wanted(int cancellations_before, rpc::duratio
   cancellations_.expect_no_more_than(cancellations_before, to_.net->now() - grace);
 }
 
-PINION_DECL std::uint64_t wire_port::left(patience until) const {
+PINION_DECL std::uint64_t wire_port::left(deadline until) const {
   return until ? to_ms(*until - to_.net->now()) : 0;
 }
 
 PINION_DECL remote_session::remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net,
-                                           std::chrono::milliseconds patience_of_close)
+                                           std::chrono::milliseconds max_close_wait)
     : options_(options),
       shows_(rpc::credentials_of(options.security)),
       graph_(g),
       net_(std::move(net)),
       address_(address_of_target(options.target)),
-      patience_of_close_(patience_of_close) {
+      max_close_wait_(max_close_wait) {
   if (options.placer)
     throw error(errc::invalid_argument,
                 "a session on a cluster is placed by the task it targets; give that server its "
@@ -212,7 +212,7 @@ PINION_DECL std::shared_ptr<runtime::run_in_turns> remote_session::begin_in_turn
   const users::one call(calls_);
   const auto step = prepared(in_turns_, signature);
   const auto open = port();
-  const std::uint64_t number = open->begin_turns(step->number, deadline());
+  const std::uint64_t number = open->begin_turns(step->number, until());
   return std::make_shared<remote_turns>(net_, open, number, step->fetched, calls_, limits().operation);
 }
 
@@ -256,7 +256,7 @@ PINION_DECL void remote_session::run(runtime::prepared_step& step, std::span<any
   const auto open = port();
   run_result got =
       open->run(known.number, {std::make_move_iterator(feeds.begin()), std::make_move_iterator(feeds.end())},
-                trace != nullptr, deadline());
+                trace != nullptr, until());
   if (trace && !failed_without_trace(got)) {
     *trace = std::move(got.trace);
     trace->failure = got.failure ? got.failure->what() : "";
@@ -312,8 +312,8 @@ PINION_DECL void remote_session::close(source_location where) {
     open = std::exchange(port_, nullptr);
   }
   if (open) open->close();
-  if (patience_of_close_.count() == 0) return;
-  if (!calls_->wait_until_none(std::chrono::steady_clock::now() + patience_of_close_))
+  if (max_close_wait_.count() == 0) return;
+  if (!calls_->wait_until_none(std::chrono::steady_clock::now() + max_close_wait_))
     write_log(log_level::error, "",
               "a session at " + address_ + " was closed, and a call of it has not ended; it is left to itself");
 }
@@ -360,7 +360,7 @@ PINION_DECL std::function<void()> remote_session::while_wanted() const {
   };
 }
 
-PINION_DECL wait_options remote_session::behind(const std::string& what_it_does, patience until,
+PINION_DECL wait_options remote_session::behind(const std::string& what_it_does, deadline until,
                                                 const std::string& limit) const {
   return {.what = [what_it_does] { return "another call, which " + what_it_does; },
           .until = until,
@@ -387,7 +387,7 @@ PINION_DECL std::shared_ptr<session_port> remote_session::port() {
   throw runtime::closed_meanwhile();
 }
 
-PINION_DECL std::shared_ptr<session_port> remote_session::open(patience until, std::function<void()> check) {
+PINION_DECL std::shared_ptr<session_port> remote_session::open(deadline until, std::function<void()> check) {
   session_settings settings{options_.allow_soft_placement,
                             options_.device_filters,
                             options_.optimize,
@@ -398,7 +398,7 @@ PINION_DECL std::shared_ptr<session_port> remote_session::open(patience until, s
 }
 
 PINION_DECL void remote_session::ship(session_port& to) {
-  const auto wait = behind("tells the master of nodes", deadline(), operation_limit);
+  const auto wait = behind("tells the master of nodes", until(), operation_limit);
   const patient_mutex::lock one_at_a_time(shipping_, *net_, wait);
   auto delta = delta_since(graph_, shipped_);
   if (delta.nodes.empty() && delta.gone.empty()) return;
@@ -412,7 +412,7 @@ PINION_DECL void reset_remote(const std::shared_ptr<rpc::network>& net, const st
                               const std::vector<std::string>& containers, const security_options& security) {
   const rpc::credentials shows = rpc::credentials_of(security);
   if (const auto here = local_masters::instance().find(address, shows)) return here->reset(containers);
-  const patience until = net->now() + std::chrono::seconds(30);
+  const deadline until = net->now() + std::chrono::seconds(30);
   client_way to(net, address, "", shows);
   connect_and_wait(*net, to.way, {.what = {}, .until = until});
   ask_and_wait<nothing>(*net, to.way, reset_request{containers}, {.what = {}, .until = until});

@@ -15,14 +15,14 @@ namespace pinion { inline namespace v0 { namespace distributed {
 class session_port {
  public:
   virtual ~session_port() = default;
-  virtual void extend(graph_delta delta, patience until) = 0;
+  virtual void extend(graph_delta delta, deadline until) = 0;
   virtual prepared_reply prepare(const runtime::step_signature& signature, const call_limits& limits,
                                  prepare_options how) = 0;
   virtual pinion::plan plan(const runtime::step_signature& signature, const call_limits& limits) = 0;
-  virtual run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) = 0;
+  virtual run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, deadline until) = 0;
   // Runs in turns: each goes by the number that begin_turns() returns.
-  virtual std::uint64_t begin_turns(std::uint64_t step, patience until) = 0;
-  virtual std::vector<any_tensor> take_turn(std::uint64_t run, turn t, patience until) = 0;
+  virtual std::uint64_t begin_turns(std::uint64_t step, deadline until) = 0;
+  virtual std::vector<any_tensor> take_turn(std::uint64_t run, turn t, deadline until) = 0;
   virtual void end_turns(std::uint64_t run) = 0;  // waits for nothing
   virtual std::vector<device_info> devices(const call_limits& limits) = 0;
   virtual void cancel_steps(const error& why) = 0;

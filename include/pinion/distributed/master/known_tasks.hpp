@@ -35,19 +35,19 @@ class known_tasks {
 
   // Waits until the tasks are there and their devices known. The error of a wait that is too long names all that are
   // missing, each with what was last tried.
-  void learn(const std::vector<std::string>& tasks, patience until);
+  void learn(const std::vector<std::string>& tasks, deadline until);
   // Waits until the libraries of the GPUs of all known tasks are known, which they open.
-  void learn_libraries(patience until);
+  void learn_libraries(deadline until);
 
   // Connects again with a known task. Throws unavailable if it does not answer soon, aborted if it was restarted and so
   // has lost its state. Returns the generation of the channel.
   std::uint64_t meet_again(const std::string& task);
 
   template <class Reply, class Request>
-  Reply ask(const std::string& task, const Request& request, patience until) {
-    return ask_and_wait<Reply>(s_.net, s_.peers.way_to(task), request, waits(until, operation_limit));
+  Reply ask(const std::string& task, const Request& request, deadline until) {
+    return ask_and_wait<Reply>(s_.net, s_.peers.route_to(task), request, waits(until, operation_limit));
   }
-  wait_options waits(patience until, const std::string& limit) const;
+  wait_options waits(deadline until, const std::string& limit) const;
 
  private:
   struct info {
@@ -62,7 +62,7 @@ class known_tasks {
   // Forgets tasks that have left the cluster, where they are many.
   void forget_gone();
   // Connects with all of them at once.
-  void meet(const std::vector<std::string>& tasks, patience until);
+  void meet(const std::vector<std::string>& tasks, deadline until);
   std::string views_of_missing(const std::vector<std::string>& tasks) const;
 
   master_services& s_;

@@ -75,7 +75,7 @@ inline void expect_devices_of(const std::string& task, const std::vector<device_
 
 }  // namespace detail
 
-PINION_DECL void known_tasks::learn(const std::vector<std::string>& tasks, patience until) {
+PINION_DECL void known_tasks::learn(const std::vector<std::string>& tasks, deadline until) {
   std::vector<std::string> others;
   for (const auto& task : tasks)
     if (task != s_.name && !knows(task)) others.push_back(task);
@@ -86,7 +86,7 @@ PINION_DECL void known_tasks::learn(const std::vector<std::string>& tasks, patie
     if (task == s_.name) {
       found.devices = s_.here.devices();
     } else {
-      const auto way = s_.peers.way_to(task);
+      const auto way = s_.peers.route_to(task);
       found.incarnation = way->incarnation();
       found.devices = ask_and_wait<status_reply>(s_.net, way, status_request{}, waits(until, startup_limit)).devices;
       detail::expect_devices_of(task, found.devices);
@@ -106,7 +106,7 @@ PINION_DECL void known_tasks::forget_gone() {
   std::erase_if(known_, [&](const auto& known) { return !there.contains(known.first); });
 }
 
-PINION_DECL void known_tasks::meet(const std::vector<std::string>& tasks, patience until) {
+PINION_DECL void known_tasks::meet(const std::vector<std::string>& tasks, deadline until) {
   if (tasks.empty()) return;
   struct meeting {
     std::mutex mutex;
@@ -123,7 +123,7 @@ PINION_DECL void known_tasks::meet(const std::vector<std::string>& tasks, patien
   try {
     wait_for<void>(s_.net, how, [&](const auto& done) {
       for (const auto& task : tasks)
-        s_.values.way_to(task)->connect(until, [all, done](const outcome<>& connected) {
+        s_.values.route_to(task)->connect(until, [all, done](const outcome<>& connected) {
           std::unique_lock hold(all->mutex);
           if (!all->met) return;  // it is over
           if (!connected) all->met = connected;
@@ -144,11 +144,11 @@ PINION_DECL void known_tasks::meet(const std::vector<std::string>& tasks, patien
 PINION_DECL std::string known_tasks::views_of_missing(const std::vector<std::string>& tasks) const {
   std::string all;
   for (const auto& task : tasks)
-    if (const auto way = s_.peers.way_to(task); !way->up()) all += (all.empty() ? "" : ", ") + title_and_view(*way);
+    if (const auto way = s_.peers.route_to(task); !way->up()) all += (all.empty() ? "" : ", ") + title_and_view(*way);
   return all;
 }
 
-PINION_DECL void known_tasks::learn_libraries(patience until) {
+PINION_DECL void known_tasks::learn_libraries(deadline until) {
   std::vector<std::string> unknown;
   {
     std::lock_guard hold(mutex_);
@@ -166,14 +166,14 @@ PINION_DECL void known_tasks::learn_libraries(patience until) {
 }
 
 PINION_DECL std::uint64_t known_tasks::meet_again(const std::string& task) {
-  const auto way = s_.values.way_to(task);
+  const auto way = s_.values.route_to(task);
   reach(s_.net, way, std::chrono::milliseconds(500), task, waits({}, ""));
   if (way->incarnation() != incarnation_of(task))
     throw error(errc::aborted, task + " was restarted: its state is gone; open a new session").in_task(task);
   return way->generation();
 }
 
-PINION_DECL wait_options known_tasks::waits(patience until, const std::string& limit) const {
+PINION_DECL wait_options known_tasks::waits(deadline until, const std::string& limit) const {
   return {.what = [task = s_.name] { return "the tasks of a step that " + task + " makes ready"; },
           .until = until,
           .check = check_,

@@ -120,7 +120,7 @@ PINION_DECL void master::reset(const std::vector<std::string>& containers) {
   services_.here.reset(containers);
   for (const auto& task : services_.peers.names()) {
     if (task == services_.name) continue;
-    const auto way = services_.peers.way_to(task);
+    const auto way = services_.peers.route_to(task);
     const wait_options how{
         .what = {}, .until = services_.net.now() + std::chrono::seconds(10), .check = [this] { expect_running(); }};
     connect_and_wait(services_.net, way, how);

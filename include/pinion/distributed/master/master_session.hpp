@@ -79,10 +79,10 @@ class master_session : public std::enable_shared_from_this<master_session> {
   bool is_fresh(std::uint64_t number) const;
   // Ships lost parts again, but does not wait for a task to come up; returns at once where none is lost. Throws
   // unavailable if a task does not answer, aborted if it was restarted.
-  void refresh(std::uint64_t number, patience until);
+  void refresh(std::uint64_t number, deadline until);
 
   // Runs a step; `done` is called once, in any thread.
-  void run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where,
+  void run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, deadline until, worker::begin_in where,
            run_ended done);
 
   // Begins a run in turns of a step that was prepared for it, and returns its number. `counted` is kept until the run
@@ -120,7 +120,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // Places a step and returns the result of `make`, which is called with the lock held. It waits, without the lock, for
   // the tasks that the step names; if none of them has a fitting device, for all tasks.
   template <class Make>
-  std::invoke_result_t<Make, const placement&> placed(const runtime::step_signature& signature, patience until,
+  std::invoke_result_t<Make, const placement&> placed(const runtime::step_signature& signature, deadline until,
                                                       const Make& make) {
     std::vector<std::string> wanted;
     {
@@ -148,8 +148,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
       apply();
       take(memory);
     } catch (...) {
-      spoiled_ = current_error().in_task(s_.name);
-      throw error(*spoiled_);
+      failure_ = current_error().in_task(s_.name);
+      throw error(*failure_);
     }
   }
   void apply_and_keep(graph_delta delta, std::uint64_t memory);
@@ -159,11 +159,11 @@ class master_session : public std::enable_shared_from_this<master_session> {
   enum class parts { all, lost };
   // If the session is closed meanwhile, its tasks are told once more to forget it, since a part may have reached them
   // after close() told them.
-  void ship(session_step& step, parts which, patience until);
+  void ship(session_step& step, parts which, deadline until);
   bool is_lost(const step_part& part);
-  void ship(step_part& part, patience until);
+  void ship(step_part& part, deadline until);
   // Ships a part to a task that holds its nodes. Returns false if they are few, or not there.
-  bool ship_known(const step_part& part, patience until);
+  bool ship_known(const step_part& part, deadline until);
   void forget_on_tasks();
 
   // ---- running
@@ -203,7 +203,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::optional<graph> graph_{std::in_place};
   std::int64_t nodes_ = 0;  // of the graph and of bodies in it; not of a session of this process
   fingerprint held_;        // of the deltas that the graph consists of; not of a session of this process
-  std::optional<error> spoiled_;
+  std::optional<error> failure_;
   runtime::placed_steps placed_;
   std::uint64_t next_step_ = 1;
   std::atomic<std::uint64_t> memory_{0};  // of the graph and the steps, as estimated

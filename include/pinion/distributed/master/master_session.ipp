@@ -178,12 +178,12 @@ PINION_DECL bool master_session::is_fresh(std::uint64_t number) const {
   const auto step = find(number);
   return std::all_of(step->parts.begin(), step->parts.end(), [&](const step_part& p) {
     if (p.task == s_.name) return true;
-    const auto way = s_.peers.way_to(p.task);
+    const auto way = s_.peers.route_to(p.task);
     return way->up() && way->generation() == p.generation;
   });
 }
 
-PINION_DECL void master_session::refresh(std::uint64_t number, patience until) {
+PINION_DECL void master_session::refresh(std::uint64_t number, deadline until) {
   if (is_fresh(number)) return;
   const users::one using_server(in_use_);
   std::shared_ptr<session_step> step;
@@ -200,7 +200,7 @@ PINION_DECL void master_session::refresh(std::uint64_t number, patience until) {
   cancellations_.expect_no_more_than(before);  // the run that waits for this was cancelled with those under way
 }
 
-PINION_DECL void master_session::run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, patience until,
+PINION_DECL void master_session::run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, deadline until,
                                      worker::begin_in where, run_ended done) {
   const users::one using_server(in_use_);
   const auto entered = outcome_of([&] { return enter(number, feeds, done); });
@@ -283,7 +283,7 @@ PINION_DECL void master_session::forget_on_tasks() {
   insist([&] {
     for (const auto& task : tasks_.met())
       if (task != s_.name)
-        s_.peers.way_to(task)->notify(rpc::lane::data, forget_session::method, rpc::encode(forget_session{name()}));
+        s_.peers.route_to(task)->notify(rpc::lane::data, forget_session::method, rpc::encode(forget_session{name()}));
   });
 }
 
@@ -309,7 +309,7 @@ PINION_DECL void master_session::expect_open_held() const {
 
 PINION_DECL void master_session::expect_sound() const {
   expect_open();
-  if (spoiled_) throw *spoiled_;
+  if (failure_) throw *failure_;
 }
 
 PINION_DECL graph_view master_session::replica() const {
@@ -375,7 +375,7 @@ PINION_DECL std::optional<placement> master_session::place(const runtime::step_s
   return std::nullopt;
 }
 
-PINION_DECL void master_session::ship(session_step& step, parts which, patience until) {
+PINION_DECL void master_session::ship(session_step& step, parts which, deadline until) {
   const auto shipped = outcome_of([&] {
     for (step_part& part : step.parts)
       if (which == parts::all || is_lost(part)) ship(part, until);
@@ -389,7 +389,7 @@ PINION_DECL bool master_session::is_lost(const step_part& part) {
   return part.task != s_.name && tasks_.meet_again(part.task) != part.generation;
 }
 
-PINION_DECL void master_session::ship(step_part& part, patience until) {
+PINION_DECL void master_session::ship(step_part& part, deadline until) {
   if (part.task == s_.name) {
     wait_for<void>(s_.net, tasks_.waits(until, operation_limit),
                    [&](auto done) { s_.here.register_step({}, part.message, 0, done); });
@@ -401,7 +401,7 @@ PINION_DECL void master_session::ship(step_part& part, patience until) {
   part.generation = generation;
 }
 
-PINION_DECL bool master_session::ship_known(const step_part& part, patience until) {
+PINION_DECL bool master_session::ship_known(const step_part& part, deadline until) {
   const register_step& all = part.message;
   const imprint its = imprint_of(all.part, tasks_.incarnation_of(part.task));
   if (!its.is_large()) return false;

@@ -40,7 +40,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
               left leave, noticed tell, run_ended done);
 
   // Starts the part of every task. With `trace`, the result holds what the tasks did.
-  void begin(std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where);
+  void begin(std::vector<any_tensor> feeds, bool trace, deadline until, worker::begin_in where);
 
   void fail(const error& why);
   // Fails it since a deadline has come, and says who was waited for; `what` did not end in time.
@@ -52,7 +52,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
   void want_no_traces();
 
  private:
-  void begin_parts(std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where);
+  void begin_parts(std::vector<any_tensor> feeds, bool trace, deadline until, worker::begin_in where);
   void tell(std::vector<std::string> notices) const;
   // Cancels the run on every task, also on those that have ended their parts: they may hold values that nobody will
   // pull, or what they have taken from queues.
@@ -104,7 +104,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
   std::vector<deadlines::entry> deadlines_;  // empty: none; changes before the run begins, and as it fails
   // So long a traced run that has failed waits for the traces of tasks; less than what its client waits longer than its
   // deadline.
-  static constexpr std::chrono::milliseconds patience_for_traces{500};
+  static constexpr std::chrono::milliseconds max_wait_for_traces{500};
 };
 
 }}}  // namespace pinion::v0::distributed

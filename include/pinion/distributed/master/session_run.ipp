@@ -30,7 +30,7 @@ PINION_DECL session_run::session_run(master_services& services, std::shared_ptr<
     if (part.task != s_.name) left_.insert(part.task);
 }
 
-PINION_DECL void session_run::begin(std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where) {
+PINION_DECL void session_run::begin(std::vector<any_tensor> feeds, bool trace, deadline until, worker::begin_in where) {
   const auto begun = outcome_of([&] { begin_parts(std::move(feeds), trace, until, where); });
   if (begun) return;
   fail(*begun.failure());
@@ -38,14 +38,14 @@ PINION_DECL void session_run::begin(std::vector<any_tensor> feeds, bool trace, p
   ended_here(run_result());  // nothing began here: that is the last thing which can fail
 }
 
-PINION_DECL void session_run::begin_parts(std::vector<any_tensor> feeds, bool trace, patience until,
+PINION_DECL void session_run::begin_parts(std::vector<any_tensor> feeds, bool trace, deadline until,
                                           worker::begin_in where) {
   if (until) watch(*until);
   const run_step request{id_, step_->number, trace};
   if (trace) began_ = clock_.emplace().now();
   for (const auto& part : step_->parts)
     if (part.task != s_.name)
-      rpc::call<part_ended>(*s_.peers.way_to(part.task), rpc::lane::data, request,
+      rpc::call<part_ended>(*s_.peers.route_to(part.task), rpc::lane::data, request,
                             [self = shared_from_this(), task = part.task](outcome<part_ended> ended) {
                               self->ended_at(task, std::move(ended));
                             });
@@ -64,7 +64,7 @@ PINION_DECL void session_run::fail(const error& why) {
     if (failure_ || finished_) return;
     failure_ = pinion::detail::share(why);
     wants_traces_ = clock_ && outcome_of([&] {
-                      call_at(s_.net.now() + patience_for_traces, [](session_run& r) { r.want_no_traces(); });
+                      call_at(s_.net.now() + max_wait_for_traces, [](session_run& r) { r.want_no_traces(); });
                     });
   }
   cancel(why);
@@ -92,7 +92,7 @@ PINION_DECL void session_run::cancel(const error& why) {
   for (const auto& part : step_->parts)
     if (part.task != s_.name)
       insist([&] {
-        s_.peers.way_to(part.task)->notify(rpc::lane::control, cancel_run::method, rpc::encode(cancel_run{id_, why}));
+        s_.peers.route_to(part.task)->notify(rpc::lane::control, cancel_run::method, rpc::encode(cancel_run{id_, why}));
       });
 }
 
@@ -101,7 +101,7 @@ PINION_DECL void session_run::settle() {
     insist([&] {
       if (task == s_.name) return s_.here.settle(id_);
       // In the lane in which its session is forgotten, which would give back what it has taken.
-      s_.peers.way_to(task)->notify(rpc::lane::data, settle_run::method, rpc::encode(settle_run{id_}));
+      s_.peers.route_to(task)->notify(rpc::lane::data, settle_run::method, rpc::encode(settle_run{id_}));
     });
 }
 
@@ -176,7 +176,7 @@ PINION_DECL void session_run::ask_for_progress() {
   }
   for (const auto& task : tasks)
     rpc::call<progress_reply>(
-        *s_.peers.way_to(task), rpc::lane::control, progress_request{id_},
+        *s_.peers.route_to(task), rpc::lane::control, progress_request{id_},
         [self = shared_from_this(), task](outcome<progress_reply> told) {
           if (!told) return;
           std::lock_guard hold(self->mutex_);
@@ -229,7 +229,7 @@ PINION_DECL bool session_run::say_if_long(time_point now, const few_lines::sink&
 }
 
 PINION_DECL std::string session_run::state_of(const std::string& task) const {
-  std::string text = task + " has not ended its part (" + to_string(s_.peers.way_to(task)->view()) + ")";
+  std::string text = task + " has not ended its part (" + to_string(s_.peers.route_to(task)->view()) + ")";
   const auto at = progress_.find(task);
   if (at == progress_.end()) return text;
   text += ": it answers, and " + rpc::seconds(from_ms(at->second.ms).value_or(rpc::duration())) +

@@ -47,7 +47,7 @@ class session_turns : public std::enable_shared_from_this<session_turns> {
   void expect_feeds(std::uint64_t bytes) const;
   // Takes a turn; `done` gets the values of its fetches, in any thread. Throws invalid_argument, and takes nothing, for
   // an end that is not there or was named before, and for a value that does not fit.
-  void take(turn t, patience until, share held, taken done);
+  void take(turn t, deadline until, share held, taken done);
   void fail(const error& why);
 
  private:

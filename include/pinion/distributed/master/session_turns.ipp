@@ -72,7 +72,7 @@ PINION_DECL void session_turns::expect_feeds(std::uint64_t bytes) const {
   step_->expect_feeds_of(bytes);
 }
 
-PINION_DECL void session_turns::take(turn t, patience until, share held, taken done) {
+PINION_DECL void session_turns::take(turn t, deadline until, share held, taken done) {
   std::unique_lock hold(mutex_);
   if (const shared_error why = failure_) {
     hold.unlock();

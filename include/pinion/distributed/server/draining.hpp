@@ -22,7 +22,7 @@ class draining {
     distributed::worker& worker;
     distributed::exchange& values;
     distributed::peers& peers;
-    rpc::acceptor& door;
+    rpc::acceptor& acceptor;
   };
   draining(const parts& of, std::string task);
 

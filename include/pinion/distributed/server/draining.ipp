@@ -46,7 +46,7 @@ PINION_DECL std::string draining::what_is_left() {
   const bool first = !last_;
   if (first) last_ = std::make_shared<rpc::deliveries>();
   of_.net.post([shared, first, last = last_, of = of_] {
-    if (first) of.door.expect(*last), of.peers.expect(*last);
+    if (first) of.acceptor.expect(*last), of.peers.expect(*last);
     shared->arrived = last->are_made();
     shared->done.count_down();
   });

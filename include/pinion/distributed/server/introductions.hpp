@@ -34,7 +34,7 @@ class introductions {
   bool know_each_other(const met_task& one, const met_task& other) const;
   void tell(const std::string& whom, const met_task& of);
 
-  static constexpr std::chrono::seconds patience{60};  // so long a task is looked for
+  static constexpr std::chrono::seconds max_wait{60};  // so long a task is looked for
   static constexpr std::size_t longest_address = 300;  // the longest name of a host has 253 letters
   rpc::network& net_;
   peers& others_;

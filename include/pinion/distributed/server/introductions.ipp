@@ -9,12 +9,12 @@ namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void introductions::announce() {
   for (const std::string& task : others_.names())
-    if (task != me_) others_.way_to(task)->connect(net_.now() + patience, [](const outcome<>&) {});
+    if (task != me_) others_.route_to(task)->connect(net_.now() + max_wait, [](const outcome<>&) {});
 }
 
 PINION_DECL void introductions::came(const std::string& task) {
   if (task == me_ || !others_.knows(task)) return;
-  others_.way_to(task)->connect(net_.now() + patience, [this, task](const outcome<>& met) {
+  others_.route_to(task)->connect(net_.now() + max_wait, [this, task](const outcome<>& met) {
     if (!met) return;
     const auto all = others_.met();
     const auto its = std::find_if(all.begin(), all.end(), [&](const met_task& one) { return one.name == task; });
@@ -41,13 +41,13 @@ PINION_DECL void introductions::sweep() {
 }
 
 PINION_DECL void introductions::look_for(const peers::hearsay& of) {
-  const auto until = net_.now() + patience;
+  const auto until = net_.now() + max_wait;
   if (const auto way = others_.look_for(of.task, of.where, of.by, until)) way->connect(until, [](const outcome<>&) {});
 }
 
 PINION_DECL void introductions::tell(const std::string& whom, const met_task& of) {
-  const auto way = others_.way_to(whom);
-  way->connect(net_.now() + patience, [way, of](const outcome<>& met) {
+  const auto way = others_.route_to(whom);
+  way->connect(net_.now() + max_wait, [way, of](const outcome<>& met) {
     if (!met) return;
     way->notify(rpc::lane::control, introduce_task::method,
                 rpc::encode(introduce_task{of.name, of.where.address, of.where.incarnation}));

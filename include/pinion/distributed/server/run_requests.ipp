@@ -15,14 +15,14 @@ PINION_DECL task_server::opened task_server::run(const delivery& d) {
 
 PINION_DECL task_server::opened task_server::run_short(const delivery& d) {
   auto head = rpc::read_head<run_head>(d.envelope);
-  client_run r{.session = master_->find(head.session, d.guest->channel),
+  client_run r{.session = master_->find(head.session, d.peer->channel),
                .step = head.step,
-               .client = d.guest->channel,
-               .patience_ms = head.patience_ms,
+               .client = d.peer->channel,
+               .max_wait_ms = head.max_wait_ms,
                .trace = head.trace,
                .answer = d.answer};
   r.session->expect_feeds(head.step, std::span<const described_value>(head.feeds));
-  r.counted = burdens_.of_run(d.guest->channel);
+  r.counted = quotas_.of_run(d.peer->channel);
   r.held = hold(d);
   rpc::payload_rooms rooms(d.envelope.lent);
   for (auto& feed : head.feeds) r.feeds.push_back(feed.make(rooms));
@@ -33,25 +33,24 @@ PINION_DECL task_server::opened task_server::run_long(const delivery& d) {
   std::uint64_t session = 0, step = 0;
   rpc::reader in(d.envelope.control, d.envelope.payload);
   in(session, step);
-  master_->find(session, d.guest->channel)->expect_feeds(step, d.envelope.payload);
-  return in_turn<run_prepared>(d,
-                               [this, answer = d.answer, from = d.guest, counted = burdens_.of_run(d.guest->channel)](
-                                   run_prepared&& r, std::uint64_t, burdens::share held) {
-                                 begin_run({.session = master_->find(r.session, from->channel),
-                                            .step = r.step,
-                                            .client = from->channel,
-                                            .patience_ms = r.patience_ms,
-                                            .feeds = std::move(r.feeds),
-                                            .trace = r.trace,
-                                            .answer = answer,
-                                            .counted = counted,
-                                            .held = std::move(held)});
-                               });
+  master_->find(session, d.peer->channel)->expect_feeds(step, d.envelope.payload);
+  return in_turn<run_prepared>(d, [this, answer = d.answer, from = d.peer, counted = quotas_.of_run(d.peer->channel)](
+                                      run_prepared&& r, std::uint64_t, quotas::share held) {
+    begin_run({.session = master_->find(r.session, from->channel),
+               .step = r.step,
+               .client = from->channel,
+               .max_wait_ms = r.max_wait_ms,
+               .feeds = std::move(r.feeds),
+               .trace = r.trace,
+               .answer = answer,
+               .counted = counted,
+               .held = std::move(held)});
+  });
 }
 
 PINION_DECL void task_server::begin_run(client_run&& r) {
   const answer_ref answer = r.answer;
-  const patience limit = until(r.patience_ms);
+  const deadline limit = until(r.max_wait_ms);
   or_fail(answer, [&] {
     if (r.session->is_fresh(r.step)) return run_fresh(std::move(r), limit);
     const auto client = r.client;
@@ -64,7 +63,7 @@ PINION_DECL void task_server::begin_run(client_run&& r) {
   });
 }
 
-PINION_DECL void task_server::run_fresh(client_run&& r, patience until) {
+PINION_DECL void task_server::run_fresh(client_run&& r, deadline until) {
   auto& session = *r.session;
   session.run(r.step, std::move(r.feeds), r.trace, until, worker::begin_in::pool,
               [answer = r.answer, session = r.session, counted = std::move(r.counted),

@@ -18,11 +18,11 @@
 #include <pinion/base/log.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/distributed/master/master.hpp>
-#include <pinion/distributed/server/burdens.hpp>
 #include <pinion/distributed/server/calls.hpp>
 #include <pinion/distributed/server/introductions.hpp>
 #include <pinion/distributed/server/kept_variables.hpp>
 #include <pinion/distributed/server/options.hpp>
+#include <pinion/distributed/server/quotas.hpp>
 #include <pinion/distributed/server/reporter.hpp>
 #include <pinion/distributed/server/task_setup.hpp>
 #include <pinion/distributed/worker/builders.hpp>
@@ -72,10 +72,10 @@ class task_server {
   using opened = std::unique_ptr<rpc::incoming>;
 
   // A request or notice whose first bytes have come. The envelope is valid until its handler returns; what comes later
-  // keeps the guest and the answer.
+  // keeps the peer and the answer.
   struct delivery {
     const rpc::envelope& envelope;
-    rpc::guest_ref guest;
+    rpc::peer_ref peer;
     answer_ref answer;  // null for a notice
   };
   using handler = opened (task_server::*)(const delivery&);
@@ -124,15 +124,15 @@ class task_server {
   opened hear_of_task(const delivery& d);
   opened forget_turns(const delivery& d);
 
-  void came(const rpc::guest_ref& who) {
+  void came(const rpc::peer_ref& who) {
     if (introductions_ && !who->name.empty() && !who->reached_at.empty()) learn_of(*who);
     exchange_.came(who);
   }
-  void learn_of(const rpc::guest& who);
-  void gone(const rpc::guest_ref& who, const error& why);
+  void learn_of(const rpc::peer& who);
+  void gone(const rpc::peer_ref& who, const error& why);
   void let_go(std::shared_ptr<master_session> closed);
-  bool is_of(const rpc::guest_ref& who, std::uint64_t session) const;
-  static party party_of(const rpc::guest_ref& who) { return {who->channel, who->name, who->incarnation}; }
+  bool is_of(const rpc::peer_ref& who, std::uint64_t session) const;
+  static requester requester_of(const rpc::peer_ref& who) { return {who->channel, who->name, who->incarnation}; }
 
   // Replies with an empty message, or with the failure.
   static void settle(const answer_ref& answer, const outcome<>& how);
@@ -159,7 +159,7 @@ class task_server {
   template <class M>
   struct unread {
     answer_ref answer;
-    burdens::share held;
+    quotas::share held;
     rpc::sealed<M> sealed = {};
   };
   // Receives a message for `then`, which gets it unread. A task that is being stopped takes none, so that no client can
@@ -169,7 +169,7 @@ class task_server {
     const auto mail = std::make_shared<unread<M>>(unread<M>{d.answer, nullptr});
     if (!welcome(d, [&] {
           if (leaves_) throw error(farewell_);
-          mail->held = burdens_.of_unread(d.guest->channel, d.envelope.control.size(), d.envelope.payload);
+          mail->held = quotas_.of_unread(d.peer->channel, d.envelope.control.size(), d.envelope.payload);
         }))
       return nullptr;  // its payload is passed over
     return rpc::receive_sealed<M>(d.envelope, [mail, then](rpc::sealed<M>&& sealed) {
@@ -196,7 +196,7 @@ class task_server {
   // which its client sent it, so that the network's thread does not.
   template <class M, class Body>
   opened in_turn(const delivery& d, Body body) {
-    return whole<M>(d, [this, client = d.guest->channel, body](const std::shared_ptr<unread<M>>& mail) {
+    return whole<M>(d, [this, client = d.peer->channel, body](const std::shared_ptr<unread<M>>& mail) {
       or_fail(mail->answer, [&] { builders_.add(client, [this, mail, body] { read(*mail, body); }); });
     });
   }
@@ -220,14 +220,14 @@ class task_server {
   }
   // Counts the bytes of a message towards those that its client has sent and that are not worked off. Throws
   // resource_exhausted for a client that sends more than is read.
-  burdens::share hold(const delivery& d);
+  quotas::share hold(const delivery& d);
   // Receives a call that may wait for other tasks: it begins in turn, then is read and runs in a thread of its own. It
   // counts among the bytes of its client as long as it waits for that thread, or for them.
   template <class M, class Body>
   opened waiting(const delivery& d, Body body) {
-    return whole<M>(d, [this, client = d.guest->channel, body](const std::shared_ptr<unread<M>>& mail) {
+    return whole<M>(d, [this, client = d.peer->channel, body](const std::shared_ptr<unread<M>>& mail) {
       const auto call = [this, mail, body] {
-        read(*mail, [&](M&& m, std::uint64_t, const burdens::share&) { reply_with(mail->answer, std::move(m), body); });
+        read(*mail, [&](M&& m, std::uint64_t, const quotas::share&) { reply_with(mail->answer, std::move(m), body); });
       };
       or_fail(mail->answer, [&] {
         builders_.add(client,
@@ -242,19 +242,19 @@ class task_server {
   // A run of a client: its request, without feeds, and what keeps it counted.
   struct client_run {
     std::shared_ptr<master_session> session;
-    std::uint64_t step = 0, client = 0, patience_ms = 0;
+    std::uint64_t step = 0, client = 0, max_wait_ms = 0;
     std::vector<any_tensor> feeds = {};
     bool trace = false;
     answer_ref answer;
-    burdens::share counted = nullptr, held = nullptr;  // its share of the client's runs, and of its bytes
+    quotas::share counted = nullptr, held = nullptr;  // its share of the client's runs, and of its bytes
   };
   // These two look a run up before memory is taken for its feeds; a long one is not read before its turn.
   opened run_short(const delivery& d);
   opened run_long(const delivery& d);
   // Runs a prepared step, which is prepared again before that, in a thread of its own, where it has become stale.
   void begin_run(client_run&& r);
-  static void run_fresh(client_run&& r, patience until);
-  patience until(std::uint64_t ms) const;
+  static void run_fresh(client_run&& r, deadline until);
+  deadline until(std::uint64_t ms) const;
 
   // Drops what has waited too long: of the exchange each second, spare memory each tenth.
   static rpc::awaitable<void> sweep(task_server* self, std::shared_ptr<rpc::timer> timer,
@@ -263,9 +263,9 @@ class task_server {
 
   // Waits for builders_ and calls_. Each may give work to the other, but not for long once the master has stopped.
   bool end_calls(time_point until);
-  static constexpr auto network_patience = std::chrono::seconds(5);  // for an answer that takes microseconds
-  static constexpr auto patience_of_keeping = std::chrono::seconds(1);
-  client_report report_of(const rpc::guest_use& one) const;
+  static constexpr auto max_network_wait = std::chrono::seconds(5);  // for an answer that takes microseconds
+  static constexpr auto keeping_wait = std::chrono::seconds(1);
+  client_report report_of(const rpc::peer_use& one) const;
   told_by_network told_by_network_now() const;
 
   void complain(const std::string& still_runs, rpc::duration waited) const;
@@ -290,15 +290,15 @@ class task_server {
   worker worker_;
   std::optional<introductions> introductions_;  // of an elastic task
   const std::chrono::milliseconds grace_, stop_timeout_;
-  burdens burdens_;
+  quotas quotas_;
   builders builders_;   // joined before the members above go, which their work uses
   thread_pool alarms_;  // joined before the members above go
   calls calls_;
   std::shared_ptr<master> master_;
-  const std::shared_ptr<rpc::acceptor> door_;
+  const std::shared_ptr<rpc::acceptor> acceptor_;
   const std::shared_ptr<rpc::timer> sweeper_ = net_->make_timer();
   const std::shared_ptr<bool> swept_ = std::make_shared<bool>(false);  // used by the network's thread only
-  std::map<std::uint64_t, std::set<std::uint64_t>> sessions_of_;       // by guest; used by the network's thread only
+  std::map<std::uint64_t, std::set<std::uint64_t>> sessions_of_;       // by peer; used by the network's thread only
   // How many sweeps give the memory of graphs, and of small values, back: graphs are freed a while after their client
   // has gone. Same thread.
   static constexpr int sweeps_to_free = 4;

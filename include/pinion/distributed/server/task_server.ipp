@@ -39,20 +39,20 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       worker_(*net_, me_.name, me_.incarnation, task_, exchange_, builders_, alarms_, options.config.limits),
       grace_(bounded(options.config.grace)),
       stop_timeout_(bounded(options.config.stop_timeout)),
-      burdens_(me_.name, limits_),
+      quotas_(me_.name, limits_),
       builders_(threads_.builders, threads_.builders),
       alarms_(threads_.alarms),
       calls_(limits_.threads),
       master_(std::make_shared<master>(master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_,
                                                        std::make_shared<step_counts>(net_->now()),
                                                        options.config.placer, limits_})),
-      door_(std::make_shared<rpc::acceptor>(*net_, std::move(listener_),
-                                            door_options_of(options, me_, traffic_, worker_.failures(), slabs_),
-                                            service())) {
+      acceptor_(std::make_shared<rpc::acceptor>(*net_, std::move(listener_),
+                                                acceptor_options_of(options, me_, traffic_, worker_.failures(), slabs_),
+                                                service())) {
   tell_of_certificate(me_);
   local_masters::instance().add(address_, me_.shows, master_);
   if (options.config.elastic) introductions_.emplace(*net_, peers_, me_.name);
-  door_->start();
+  acceptor_->start();
   net_->spawn(sweep(this, sweeper_, swept_));
   start_libraries();
   kept_.settle();
@@ -76,7 +76,7 @@ PINION_DECL void task_server::join() {
 }
 
 PINION_DECL bool task_server::drain() {
-  return draining({*net_, *master_, worker_, exchange_, peers_, *door_}, me_.name).wait(grace_);
+  return draining({*net_, *master_, worker_, exchange_, peers_, *acceptor_}, me_.name).wait(grace_);
 }
 
 PINION_DECL bool task_server::stop(rpc::task_state as) {
@@ -92,13 +92,13 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
   std::string still_runs = worker_.stop(why, until);
   const bool answered = end_calls(until);
   // A report that looks at a variable lets it go at once, and is waited for where the time of the stop is over, too.
-  const bool kept = kept_.write(std::max(until, std::chrono::steady_clock::now() + patience_of_keeping));
-  door_->stop(why, [this, why] {
+  const bool kept = kept_.write(std::max(until, std::chrono::steady_clock::now() + keeping_wait));
+  acceptor_->stop(why, [this, why] {
     peers_.close(why);
     *swept_ = true;
     sweeper_->cancel();
   });
-  if (!rpc::settle(*net_, net_->now() + network_patience)) still_runs = "what holds up the network's thread";
+  if (!rpc::settle(*net_, net_->now() + max_network_wait)) still_runs = "what holds up the network's thread";
   if (!kept && still_runs.empty()) still_runs = "what holds its variables";
   all_ended_ = end_calls(until) && answered && unused && still_runs.empty();  // including calls that came meanwhile
   if (!all_ended_) complain(still_runs, std::chrono::steady_clock::now() - began);
@@ -111,16 +111,16 @@ PINION_DECL traffic_counts task_server::traffic() const {
 
 PINION_DECL rpc::service task_server::service() {
   return {.request =
-              [this](const rpc::envelope& e, rpc::responder answer, const rpc::guest_ref& from) {
+              [this](const rpc::envelope& e, rpc::responder answer, const rpc::peer_ref& from) {
                 return request({e, from, std::make_shared<rpc::responder>(std::move(answer))});
               },
           .notice =
-              [this](const rpc::envelope& e, const rpc::guest_ref& from) {
+              [this](const rpc::envelope& e, const rpc::peer_ref& from) {
                 return notice({e, from, {}});
               },
-          .came = [this](const rpc::guest_ref& who) { came(who); },
-          .gone = [this](const rpc::guest_ref& who, const error& why) { gone(who, why); },
-          .hold = [this](auto bytes, const auto& who) { return burdens_.of_message(who->channel, bytes); }};
+          .came = [this](const rpc::peer_ref& who) { came(who); },
+          .gone = [this](const rpc::peer_ref& who, const error& why) { gone(who, why); },
+          .hold = [this](auto bytes, const auto& who) { return quotas_.of_message(who->channel, bytes); }};
 }
 
 PINION_DECL task_server::opened task_server::request(const delivery& d) {
@@ -189,10 +189,10 @@ PINION_DECL task_server::opened task_server::tell_all(const delivery& d) {
 // ---- requests to the worker
 
 PINION_DECL task_server::opened task_server::run_kept(const delivery& d) {
-  return rpc::receive<run_step>(d.envelope, [this, answer = d.answer, from = d.guest](run_step&& r) {
+  return rpc::receive<run_step>(d.envelope, [this, answer = d.answer, from = d.peer](run_step&& r) {
     or_fail(answer, [&] {
       worker_.run(
-          r, party_of(from), {}, 0, worker::begin_in::pool,
+          r, requester_of(from), {}, 0, worker::begin_in::pool,
           [this, answer, session = r.run.session](run_result ran) {
             if (failed_without_trace(ran)) return answer->fail(*ran.failure);
             answer->reply_with([&] {
@@ -200,14 +200,14 @@ PINION_DECL task_server::opened task_server::run_kept(const delivery& d) {
                   part_ended{worker_.take_notices(session), std::move(ran.trace), ran.failure, ran.holds});
             });
           },
-          burdens_.of_run_of_task(from->channel));
+          quotas_.of_run_of_task(from->channel));
     });
   });
 }
 
 PINION_DECL task_server::opened task_server::tell_progress(const delivery& d) {
   return on<progress_request>(
-      d, [this, from = d.guest](progress_request&& p) { return worker_.progress_of(p.run, party_of(from)); });
+      d, [this, from = d.peer](progress_request&& p) { return worker_.progress_of(p.run, requester_of(from)); });
 }
 
 PINION_DECL task_server::opened task_server::reset_here(const delivery& d) {
@@ -218,13 +218,13 @@ PINION_DECL task_server::opened task_server::reset_here(const delivery& d) {
 }
 
 PINION_DECL task_server::opened task_server::send_value(const delivery& d) {
-  return exchange_.pulled(d.envelope, d.guest, d.answer);
+  return exchange_.pulled(d.envelope, d.peer, d.answer);
 }
 
 // ---- requests to the master
 
 PINION_DECL task_server::opened task_server::open(const delivery& d) {
-  return on<open_session>(d, [this, from = d.guest](open_session&& o) {
+  return on<open_session>(d, [this, from = d.peer](open_session&& o) {
     const auto session = master_->open({o.soft, std::move(o.filters), o.optimize, {o.receive_ahead, o.narrow}},
                                        from->channel, from->address);
     try {
@@ -238,21 +238,21 @@ PINION_DECL task_server::opened task_server::open(const delivery& d) {
 }
 
 PINION_DECL task_server::opened task_server::prepare(const delivery& d) {
-  return waiting<prepare_step>(d, [this, from = d.guest](prepare_step&& p) {
+  return waiting<prepare_step>(d, [this, from = d.peer](prepare_step&& p) {
     return master_->find(p.session, from->channel)
-        ->prepare(p.signature, {from_ms(p.startup_ms), from_ms(p.patience_ms)}, {p.lines, p.in_turns});
+        ->prepare(p.signature, {from_ms(p.startup_ms), from_ms(p.max_wait_ms)}, {p.lines, p.in_turns});
   });
 }
 
 PINION_DECL task_server::opened task_server::plan(const delivery& d) {
-  return waiting<plan_step>(d, [this, from = d.guest](plan_step&& p) {
+  return waiting<plan_step>(d, [this, from = d.peer](plan_step&& p) {
     return plan_reply{
-        master_->find(p.session, from->channel)->plan(p.signature, {from_ms(p.startup_ms), from_ms(p.patience_ms)})};
+        master_->find(p.session, from->channel)->plan(p.signature, {from_ms(p.startup_ms), from_ms(p.max_wait_ms)})};
   });
 }
 
 PINION_DECL task_server::opened task_server::list_devices(const delivery& d) {
-  return waiting<list_request>(d, [this, from = d.guest](list_request&& l) {
+  return waiting<list_request>(d, [this, from = d.peer](list_request&& l) {
     return list_reply{master_->find(l.session, from->channel)->devices({.startup = from_ms(l.startup_ms)})};
   });
 }
@@ -284,53 +284,53 @@ PINION_DECL task_server::opened task_server::notice(const delivery& d) {
 }
 
 PINION_DECL task_server::opened task_server::take_value(const delivery& d) {
-  return exchange_.pushed(d.envelope, d.guest);
+  return exchange_.pushed(d.envelope, d.peer);
 }
 
 PINION_DECL task_server::opened task_server::hear_of_value(const delivery& d) {
-  return exchange_.announced(d.envelope, d.guest);
+  return exchange_.announced(d.envelope, d.peer);
 }
 
 PINION_DECL task_server::opened task_server::take_credit(const delivery& d) {
-  return exchange_.credited(d.envelope, d.guest);
+  return exchange_.credited(d.envelope, d.peer);
 }
 
 PINION_DECL task_server::opened task_server::cancel(const delivery& d) {
   return rpc::receive<cancel_run>(
-      d.envelope, [this, from = d.guest](cancel_run&& c) { worker_.cancel(c.run, c.why, party_of(from)); });
+      d.envelope, [this, from = d.peer](cancel_run&& c) { worker_.cancel(c.run, c.why, requester_of(from)); });
 }
 
 PINION_DECL task_server::opened task_server::hear_of_end(const delivery& d) {
   return rpc::receive<settle_run>(d.envelope,
-                                  [this, from = d.guest](settle_run&& s) { worker_.settle(s.run, party_of(from)); });
+                                  [this, from = d.peer](settle_run&& s) { worker_.settle(s.run, requester_of(from)); });
 }
 
 PINION_DECL task_server::opened task_server::hear_of_task(const delivery& d) {
-  return rpc::receive<introduce_task>(d.envelope, [this, from = d.guest](introduce_task&& of) {
+  return rpc::receive<introduce_task>(d.envelope, [this, from = d.peer](introduce_task&& of) {
     if (introductions_ && peers_.knows(from->name)) introductions_->heard(of, from->name);
   });
 }
 
 PINION_DECL task_server::opened task_server::forget(const delivery& d) {
   return rpc::receive<forget_session>(
-      d.envelope, [this, from = d.guest](forget_session&& f) { worker_.forget_session(f.session, party_of(from)); });
+      d.envelope, [this, from = d.peer](forget_session&& f) { worker_.forget_session(f.session, requester_of(from)); });
 }
 
 PINION_DECL task_server::opened task_server::cancel_session(const delivery& d) {
-  return rpc::receive<cancel_runs>(d.envelope, [this, from = d.guest](cancel_runs&& c) {
+  return rpc::receive<cancel_runs>(d.envelope, [this, from = d.peer](cancel_runs&& c) {
     if (is_of(from, c.session)) master_->cancel_steps(c.session, c.why);
   });
 }
 
 PINION_DECL task_server::opened task_server::close(const delivery& d) {
-  return rpc::receive<close_session>(d.envelope, [this, from = d.guest](close_session&& c) {
+  return rpc::receive<close_session>(d.envelope, [this, from = d.peer](close_session&& c) {
     if (!is_of(from, c.session)) return;
     let_go(master_->close(c.session, runtime::closed_meanwhile()));
     sessions_of_[from->channel].erase(c.session);  // last: what no memory is left to close, gone() closes
   });
 }
 
-PINION_DECL void task_server::learn_of(const rpc::guest& who) {
+PINION_DECL void task_server::learn_of(const rpc::peer& who) {
   const claim what{who.reached_at, who.incarnation, who.spec};
   const bool is_news = !peers_.has_said(who.name, what);
   const std::string why = peers_.learn(who.name, what, who.channel);
@@ -338,9 +338,9 @@ PINION_DECL void task_server::learn_of(const rpc::guest& who) {
   if (is_news) introductions_->came(who.name);
 }
 
-PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) {
+PINION_DECL void task_server::gone(const rpc::peer_ref& who, const error& why) {
   insist([&] { exchange_.gone(who, why); });
-  if (burdens_.forget(who->channel)) let_go_ = sweeps_to_free;
+  if (quotas_.forget(who->channel)) let_go_ = sweeps_to_free;
   calls_.drop(who->channel);
   error lost(errc::cancelled, "");
   insist([&] { lost = error(errc::cancelled, "its client is gone: " + why.sentence()); });
@@ -348,7 +348,7 @@ PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) 
   if (const auto theirs = sessions_of_.extract(who->channel))
     for (const auto handle : theirs.mapped()) let_go(master_->close(handle, lost));
   peers_.unlearn(who->name, who->channel);
-  if (who->name.empty() || door_->serves(who->name)) return;
+  if (who->name.empty() || acceptor_->serves(who->name)) return;
   insist([&] { worker_.tell_lost(who->name, why); });
   peers_.forget(who->name);
 }
@@ -361,7 +361,7 @@ PINION_DECL void task_server::let_go(std::shared_ptr<master_session> closed) {
   insist([&] { builders_.add(line, [closed] { closed->let_go(); }); });
 }
 
-PINION_DECL bool task_server::is_of(const rpc::guest_ref& who, std::uint64_t session) const {
+PINION_DECL bool task_server::is_of(const rpc::peer_ref& who, std::uint64_t session) const {
   const auto at = sessions_of_.find(who->channel);
   return at != sessions_of_.end() && at->second.count(session) > 0;
 }
@@ -381,11 +381,11 @@ PINION_DECL void task_server::refuse_unread(const answer_ref& answer, const erro
   if (!told) answer->fail(why);
 }
 
-PINION_DECL burdens::share task_server::hold(const delivery& d) {
-  return burdens_.of_message(d.guest->channel, d.envelope.control.size() + d.envelope.payload);
+PINION_DECL quotas::share task_server::hold(const delivery& d) {
+  return quotas_.of_message(d.peer->channel, d.envelope.control.size() + d.envelope.payload);
 }
 
-PINION_DECL patience task_server::until(std::uint64_t ms) const {
+PINION_DECL deadline task_server::until(std::uint64_t ms) const {
   return after(*net_, from_ms(ms));
 }
 
@@ -418,15 +418,15 @@ PINION_DECL task_report task_server::report() {
     from_network->how = outcome_of([&] { from_network->net = told_by_network_now(); });
     from_network->told.count_down();
   });
-  if (!net_->wait(from_network->told, net_->now() + network_patience))
+  if (!net_->wait(from_network->told, net_->now() + max_network_wait))
     throw error(errc::unavailable, "the network's thread is busy or held up").in_task(me_.name);
   from_network->how.value();
   return tells_.report(std::move(from_network->net));
 }
 
-PINION_DECL client_report task_server::report_of(const rpc::guest_use& one) const {
+PINION_DECL client_report task_server::report_of(const rpc::peer_use& one) const {
   constexpr std::size_t longest = 200;  // of a name; a client may claim any
-  const auto held = burdens_.by(one.who->channel);
+  const auto held = quotas_.by(one.who->channel);
   const auto sessions = sessions_of_.find(one.who->channel);
   return {.address = one.who->address,
           .task = harmless(one.who->name, longest),
@@ -443,12 +443,12 @@ PINION_DECL client_report task_server::report_of(const rpc::guest_use& one) cons
 
 PINION_DECL told_by_network task_server::told_by_network_now() const {
   told_by_network all{
-      .backlog = {.clients = door_->clients(),
+      .backlog = {.clients = acceptor_->clients(),
                   .metrics_clients = metrics_clients_,
-                  .bytes_waiting = door_->bytes_waiting(),
-                  .bytes_received = burdens_.bytes(),
-                  .lines_untold = door_->refusals_untold() + master_->long_runs_untold() + disbelieved_.untold()}};
-  for (const rpc::guest_use& one : door_->uses()) all.clients.push_back(report_of(one));
+                  .bytes_waiting = acceptor_->bytes_waiting(),
+                  .bytes_received = quotas_.bytes(),
+                  .lines_untold = acceptor_->refusals_untold() + master_->long_runs_untold() + disbelieved_.untold()}};
+  for (const rpc::peer_use& one : acceptor_->uses()) all.clients.push_back(report_of(one));
   return all;
 }
 

@@ -40,9 +40,8 @@ std::string address_of_task(const std::string& in_cluster, const rpc::listener& 
 // Writes a line where a task's certificate names other tasks alone, so that others refuse it.
 void tell_of_certificate(const rpc::identity& me);
 
-// The options of the parts of a server: its devices, its exchange, its ways to other tasks, and its door for clients.
-// The log and `failures` tell of those whom the door refuses. Of slabs no more are mapped than the system has mappings
-// for.
+// The options of the parts of a server: its devices, its exchange, its ways to other tasks, and its acceptor. The log and
+// `failures` tell of those whom the acceptor refuses. Of slabs no more are mapped than the system has mappings for.
 runtime::task_options task_options_of(const server_options& options, const std::string& name,
                                       const server_threads& threads);
 rpc::slab_limits slab_limits_of(const server_limits& limits);
@@ -50,9 +49,10 @@ exchange_options exchange_options_of(const server_config& config);
 rpc::channel_options way_options_of(const server_options& options, const rpc::identity& me,
                                     std::shared_ptr<rpc::traffic> traffic, std::string reached_at,
                                     std::shared_ptr<rpc::slab_account> slabs);
-rpc::acceptor_options door_options_of(const server_options& options, const rpc::identity& me,
-                                      std::shared_ptr<rpc::traffic> traffic, std::shared_ptr<recent_failures> failures,
-                                      std::shared_ptr<rpc::slab_account> slabs);
+rpc::acceptor_options acceptor_options_of(const server_options& options, const rpc::identity& me,
+                                          std::shared_ptr<rpc::traffic> traffic,
+                                          std::shared_ptr<recent_failures> failures,
+                                          std::shared_ptr<rpc::slab_account> slabs);
 
 }}}  // namespace pinion::v0::distributed
 

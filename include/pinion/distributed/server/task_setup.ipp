@@ -132,15 +132,15 @@ PINION_DECL rpc::channel_options way_options_of(const server_options& options, c
           .slabs = std::move(slabs)};
 }
 
-PINION_DECL rpc::acceptor_options door_options_of(const server_options& options, const rpc::identity& me,
-                                                  std::shared_ptr<rpc::traffic> traffic,
-                                                  std::shared_ptr<recent_failures> failures,
-                                                  std::shared_ptr<rpc::slab_account> slabs) {
+PINION_DECL rpc::acceptor_options acceptor_options_of(const server_options& options, const rpc::identity& me,
+                                                      std::shared_ptr<rpc::traffic> traffic,
+                                                      std::shared_ptr<recent_failures> failures,
+                                                      std::shared_ptr<rpc::slab_account> slabs) {
   return {.me = me,
           .clients = detail::clients_of(options.config.limits),
           .allowed = {},
           .bytes_waiting = options.config.limits.bytes_waiting,
-          .patience = std::max<rpc::duration>(std::chrono::seconds(10), 4 * options.config.heartbeat),
+          .max_wait = std::max<rpc::duration>(std::chrono::seconds(10), 4 * options.config.heartbeat),
           .bytes_waiting_of_all = options.config.limits.bytes_waiting_of_all,
           .traffic = std::move(traffic),
           .shared_memory = options.config.shared_memory,

@@ -10,12 +10,11 @@ namespace pinion { inline namespace v0 { namespace distributed {
 PINION_DECL task_server::opened task_server::begin_in_turns(const delivery& d) {
   opened taken;
   welcome(d, [&] {
-    taken =
-        waiting<begin_turns>(d, [this, from = d.guest, counted = burdens_.of_run(d.guest->channel)](begin_turns&& b) {
-          const auto session = master_->find(b.session, from->channel);
-          session->refresh(b.step, until(b.patience_ms));
-          return begun_turns{session->begin_turns(b.step, counted)};
-        });
+    taken = waiting<begin_turns>(d, [this, from = d.peer, counted = quotas_.of_run(d.peer->channel)](begin_turns&& b) {
+      const auto session = master_->find(b.session, from->channel);
+      session->refresh(b.step, until(b.max_wait_ms));
+      return begun_turns{session->begin_turns(b.step, counted)};
+    });
   });
   return taken;
 }
@@ -26,13 +25,13 @@ PINION_DECL task_server::opened task_server::take_one_turn(const delivery& d) {
     std::uint64_t handle = 0, run = 0;
     rpc::reader in(d.envelope.control, d.envelope.payload);
     in(handle, run);
-    master_->find(handle, d.guest->channel)->turns(run)->expect_feeds(d.envelope.payload);
+    master_->find(handle, d.peer->channel)->turns(run)->expect_feeds(d.envelope.payload);
     taken = in_turn<take_turn>(
-        d, [this, answer = d.answer, from = d.guest](take_turn&& t, std::uint64_t, burdens::share held) {
+        d, [this, answer = d.answer, from = d.peer](take_turn&& t, std::uint64_t, quotas::share held) {
           const auto session = master_->find(t.session, from->channel);
           session->turns(t.run)->take(
               {std::move(t.feeds), std::move(t.values), std::move(t.fetches), std::move(t.targets)},
-              until(t.patience_ms), std::move(held), [answer, session](outcome<std::vector<any_tensor>> fetched) {
+              until(t.max_wait_ms), std::move(held), [answer, session](outcome<std::vector<any_tensor>> fetched) {
                 if (!fetched) return answer->fail(*fetched.failure());
                 answer->reply_with([&] {
                   return rpc::encode(turn_taken{std::move(fetched).value(), session->take_notices()});
@@ -44,7 +43,7 @@ PINION_DECL task_server::opened task_server::take_one_turn(const delivery& d) {
 }
 
 PINION_DECL task_server::opened task_server::forget_turns(const delivery& d) {
-  return rpc::receive<end_turns>(d.envelope, [this, from = d.guest](end_turns&& e) {
+  return rpc::receive<end_turns>(d.envelope, [this, from = d.peer](end_turns&& e) {
     if (is_of(from, e.session)) master_->end_turns(e.session, e.run);
   });
 }

@@ -24,7 +24,7 @@
 namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
 
 inline constexpr std::size_t most_http_clients = 64, longest_http_request = std::size_t{8} << 10;
-inline constexpr std::chrono::seconds patience_of_http{2};
+inline constexpr std::chrono::seconds max_wait{2};
 
 // A client whose request is read or answered. Its deadline closes it. Owned by the coroutine that serves it. It counts
 // itself among all as long as it lives.
@@ -46,7 +46,7 @@ class http_client {
   }
   // Gives it so long from now on. Requires: a shared pointer to it is passed.
   void hurry(const std::shared_ptr<http_client>& self) {
-    deadline_.expires_after(patience_of_http);
+    deadline_.expires_after(max_wait);
     deadline_.async_wait([it = std::weak_ptr(self)](asio::error_code cancelled) {
       if (const auto still = it.lock(); still && !cancelled) still->close();
     });

@@ -27,20 +27,20 @@ struct cluster_report {
   std::vector<task_status> tasks;
 };
 
-// Asks the task at a target "pinion://host:port" for its state. It blocks the calling thread for at most `patience`.
+// Asks the task at a target "pinion://host:port" for its state. It blocks the calling thread for at most `max_wait`.
 // Texts of a report are what others have named and said, made harmless (see harmless()) and cut after 4 KiB; a report
 // of more than 16 MiB, or with more rows than reports have, is refused with data_loss.
 //
 // Everybody who has the key or certificates of the cluster may ask. It throws unavailable if the task does not answer
 // in time, unauthenticated for wrong credentials, and unimplemented if the task is of a version that tells no state.
 task_report inspect(const std::string& target, const security_options& security = {},
-                    std::chrono::milliseconds patience = std::chrono::seconds(5));
+                    std::chrono::milliseconds max_wait = std::chrono::seconds(5));
 
 // Asks the task at a target for its state and the other tasks of its cluster, then all of those, 64 at a time. It
 // throws as inspect() does if the target itself does not answer; another task of which there is no answer when
-// `patience` has passed a second time is listed with the reason.
+// `max_wait` has passed a second time is listed with the reason.
 cluster_report inspect_cluster(const std::string& target, const security_options& security = {},
-                               std::chrono::milliseconds patience = std::chrono::seconds(5));
+                               std::chrono::milliseconds max_wait = std::chrono::seconds(5));
 
 }}  // namespace pinion::v0
 

@@ -122,8 +122,8 @@ class way_of_inquiry {
 // Asks tasks for so long, some at a time.
 class question {
  public:
-  question(const std::vector<asked>& tasks, const rpc::credentials& shows, std::chrono::milliseconds patience)
-      : tasks_(tasks), shows_(shows), patience_(bounded(patience)) {}
+  question(const std::vector<asked>& tasks, const rpc::credentials& shows, std::chrono::milliseconds max_wait)
+      : tasks_(tasks), shows_(shows), max_wait_(bounded(max_wait)) {}
 
   std::vector<outcome<task_report>> answers() {
     std::vector<outcome<task_report>> all(tasks_.size(), late("was not asked within "));
@@ -146,7 +146,7 @@ class question {
     const auto& way = *ways_.emplace(task, std::make_unique<way_of_inquiry>(net_, tasks_[task], shows_)).first->second;
     way.ask(until_, answers_, task);
   }
-  error late(const std::string& what) const { return error(errc::unavailable, what + rpc::seconds(patience_)); }
+  error late(const std::string& what) const { return error(errc::unavailable, what + rpc::seconds(max_wait_)); }
   task_report read(inquiry::answer answer, const way_of_inquiry& way) {
     if (const auto& why = answer.failure(); why && why->code() == errc::deadline_exceeded)
       throw error(errc::unavailable, why->sentence());
@@ -164,9 +164,9 @@ class question {
 
   const std::vector<asked>& tasks_;
   const rpc::credentials& shows_;
-  const std::chrono::milliseconds patience_;
+  const std::chrono::milliseconds max_wait_;
   const std::shared_ptr<rpc::network> net_ = rpc::tcp_network_of_this_process();
-  const time_point until_ = net_->now() + patience_;
+  const time_point until_ = net_->now() + max_wait_;
   const std::shared_ptr<inquiry> answers_ = std::make_shared<inquiry>();
   std::map<std::size_t, std::unique_ptr<way_of_inquiry>> ways_;  // to those that have not answered
   std::uint64_t memory_left_ = memory_of_reports;
@@ -175,21 +175,21 @@ class question {
 }}  // namespace distributed::detail
 
 PINION_DECL task_report inspect(const std::string& target, const security_options& security,
-                                std::chrono::milliseconds patience) {
+                                std::chrono::milliseconds max_wait) {
   const auto shows = rpc::credentials_of(security);
   const std::vector<distributed::detail::asked> it{{"", address_of_target(target)}};
-  return std::move(distributed::detail::question(it, shows, patience).answers().front()).value();
+  return std::move(distributed::detail::question(it, shows, max_wait).answers().front()).value();
 }
 
 PINION_DECL cluster_report inspect_cluster(const std::string& target, const security_options& security,
-                                           std::chrono::milliseconds patience) {
-  const task_report first = inspect(target, security, patience);
+                                           std::chrono::milliseconds max_wait) {
+  const task_report first = inspect(target, security, max_wait);
   std::vector<distributed::detail::asked> others;
   for (const bool running : {true, false})  // those first that will answer
     for (const peer_report& p : first.peers)
       if ((p.state == "running") == running) others.push_back({p.name, p.address});
   const auto shows = rpc::credentials_of(security);
-  auto answers = distributed::detail::question(others, shows, patience).answers();
+  auto answers = distributed::detail::question(others, shows, max_wait).answers();
 
   cluster_report all;
   all.tasks.push_back({first.name, first.address, first, ""});

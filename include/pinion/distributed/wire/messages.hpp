@@ -225,12 +225,12 @@ using extended_known = about_known<39>;
 // Asks the master to place, cut and ship a step. The reply holds its number.
 struct prepare_step {
   std::uint64_t session = 0;
-  std::uint64_t patience_ms = 0;  // 0: no limit
+  std::uint64_t max_wait_ms = 0;  // 0: no limit
   runtime::step_signature signature;
   bool lines = false;            // should the reply hold a line for each newly placed node?
-  std::uint64_t startup_ms = 0;  // limit of the wait for the step's tasks, after which patience_ms begins
+  std::uint64_t startup_ms = 0;  // limit of the wait for the step's tasks, after which max_wait_ms begins
   bool in_turns = false;         // is the step one that is fed and fetched in turns?
-  PINION_MESSAGE(31, session, patience_ms, signature, lines, startup_ms, in_turns)
+  PINION_MESSAGE(31, session, max_wait_ms, signature, lines, startup_ms, in_turns)
 };
 struct prepared_reply {
   std::uint64_t step = 0;
@@ -240,10 +240,10 @@ struct prepared_reply {
 // Asks the master for the plan of a step; nothing is shipped.
 struct plan_step {
   std::uint64_t session = 0;
-  std::uint64_t patience_ms = 0;
+  std::uint64_t max_wait_ms = 0;
   runtime::step_signature signature;
   std::uint64_t startup_ms = 0;
-  PINION_MESSAGE(32, session, patience_ms, signature, startup_ms)
+  PINION_MESSAGE(32, session, max_wait_ms, signature, startup_ms)
 };
 struct plan_reply {
   pinion::plan plan;
@@ -253,10 +253,10 @@ struct plan_reply {
 template <class Value>
 struct run_prepared_of {
   std::uint64_t session = 0, step = 0;
-  std::uint64_t patience_ms = 0;
+  std::uint64_t max_wait_ms = 0;
   std::vector<Value> feeds;
   bool trace = false;
-  PINION_MESSAGE(33, session, step, patience_ms, feeds, trace)
+  PINION_MESSAGE(33, session, step, max_wait_ms, feeds, trace)
 };
 using run_prepared = run_prepared_of<any_tensor>;
 struct run_reply {
@@ -269,8 +269,8 @@ struct run_reply {
 // Begins a run in turns of a prepared step, and is answered with its number.
 struct begin_turns {
   std::uint64_t session = 0, step = 0;
-  std::uint64_t patience_ms = 0;
-  PINION_MESSAGE(40, session, step, patience_ms)
+  std::uint64_t max_wait_ms = 0;
+  PINION_MESSAGE(40, session, step, max_wait_ms)
 };
 struct begun_turns {
   std::uint64_t run = 0;
@@ -280,10 +280,10 @@ struct begun_turns {
 // reply comes when they are there.
 struct take_turn {
   std::uint64_t session = 0, run = 0;
-  std::uint64_t patience_ms = 0;
+  std::uint64_t max_wait_ms = 0;
   std::vector<std::uint64_t> feeds, fetches, targets;
   std::vector<any_tensor> values;
-  PINION_MESSAGE(41, session, run, patience_ms, feeds, fetches, targets, values)
+  PINION_MESSAGE(41, session, run, max_wait_ms, feeds, fetches, targets, values)
 };
 struct turn_taken {
   std::vector<any_tensor> fetches;

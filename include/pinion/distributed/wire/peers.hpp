@@ -47,7 +47,7 @@ class peers {
   std::vector<std::string> names() const;  // sorted by job, then by task
   bool knows(std::string_view task) const;
   std::string address(std::string_view task) const;
-  std::shared_ptr<rpc::channel> way_to(std::string_view task);
+  std::shared_ptr<rpc::channel> route_to(std::string_view task);
   // Notes that a task is reached at an address, as this life of it says itself on one of its channels. Of several that
   // say so the latest life is believed. A channel to the task that is up stays where it is until it goes down; a task
   // of the spec is looked for there, too, where it is not found at that address. Ignored for a task of a job that the
@@ -114,7 +114,7 @@ class peers {
   const place& find(std::string_view task) const;
   std::shared_ptr<rpc::channel> make_way(const std::string& task);
   // Has the way to a task lead to where it is said to be, while it is looked for, and to where it is believed to be.
-  void aim(rpc::channel& way, const std::string& task) const;
+  void set_addresses(rpc::channel& way, const std::string& task) const;
   void turn_way(const std::string& task);
   // The claim of the latest life; null: there is none.
   static const claim* latest(const std::map<std::uint64_t, claim>& of_one);

@@ -75,14 +75,14 @@ PINION_DECL std::string peers::address(std::string_view task) const {
   return find(task).address;
 }
 
-PINION_DECL std::shared_ptr<rpc::channel> peers::way_to(std::string_view task) {
+PINION_DECL std::shared_ptr<rpc::channel> peers::route_to(std::string_view task) {
   std::lock_guard hold(mutex_);
   if (const auto known = ways_.find(task); known != ways_.end()) return known->second;  // of one that is forgotten, too
   find(task);
   return make_way(std::string(task));
 }
 
-PINION_DECL void peers::aim(rpc::channel& way, const std::string& task) const {
+PINION_DECL void peers::set_addresses(rpc::channel& way, const std::string& task) const {
   const auto known = places_.find(task);
   const auto its = sought_.find(task);
   if (its == sought_.end()) return way.moved_to({known->second.address}, {known->second.other});
@@ -92,14 +92,14 @@ PINION_DECL void peers::aim(rpc::channel& way, const std::string& task) const {
 }
 
 PINION_DECL void peers::turn_way(const std::string& task) {
-  if (const auto way = ways_.find(task); way != ways_.end()) aim(*way->second, task);
+  if (const auto way = ways_.find(task); way != ways_.end()) set_addresses(*way->second, task);
 }
 
 PINION_DECL std::shared_ptr<rpc::channel> peers::make_way(const std::string& task) {
   rpc::channel_options options = options_;
   options.generations = ++made_ << 32;
   auto way = std::make_shared<rpc::channel>(net_, "", task, std::move(options));
-  aim(*way, task);
+  set_addresses(*way, task);
   return ways_[task] = std::move(way);
 }
 

@@ -16,7 +16,7 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-using patience = std::optional<time_point>;  // a deadline; none: no limit
+using deadline = std::optional<time_point>;  // a deadline; none: no limit
 
 // The limits of a call that may have to wait for tasks to come up before it works; none: no limit.
 struct call_limits {
@@ -24,9 +24,9 @@ struct call_limits {
   std::optional<rpc::duration> operation = {};  // of the work, from when the tasks are there
 };
 // The deadline after so long a time.
-patience after(const rpc::network& net, const std::optional<rpc::duration>& time);
+deadline after(const rpc::network& net, const std::optional<rpc::duration>& time);
 // The deadline of a call that first waits for tasks.
-patience after_both(const rpc::network& net, const call_limits& limits);
+deadline after_both(const rpc::network& net, const call_limits& limits);
 // The form of a limit in messages: milliseconds, 0 if there is none.
 std::uint64_t to_ms(const std::optional<rpc::duration>& limit);
 std::optional<rpc::duration> from_ms(std::uint64_t ms);
@@ -34,7 +34,7 @@ std::optional<rpc::duration> from_ms(std::uint64_t ms);
 // The text, deadline and early end of a wait.
 struct wait_options {
   std::function<std::string()> what;               // who is waited for, as messages show it; asked each time
-  patience until{};                                // after it the wait throws deadline_exceeded
+  deadline until{};                                // after it the wait throws deadline_exceeded
   std::function<void()> check = [] {};             // called every 100 ms; throws to end the wait
   std::string limit = {};                          // what sets `until`, such as "the session's operation_timeout"
   rpc::duration silent{std::chrono::seconds(10)};  // then it writes its first line

@@ -8,12 +8,12 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-PINION_DECL patience after(const rpc::network& net, const std::optional<rpc::duration>& time) {
+PINION_DECL deadline after(const rpc::network& net, const std::optional<rpc::duration>& time) {
   if (!time) return std::nullopt;
   return net.now() + *time;
 }
 
-PINION_DECL patience after_both(const rpc::network& net, const call_limits& limits) {
+PINION_DECL deadline after_both(const rpc::network& net, const call_limits& limits) {
   if (!limits.startup || !limits.operation) return std::nullopt;
   return net.now() + *limits.startup + *limits.operation;
 }

@@ -8,16 +8,16 @@
 namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL early_values::share& early_values::share::operator+=(const share& o) {
-  values += o.values, spoilt += o.spoilt, bytes += o.bytes;
+  values += o.values, failed += o.failed, bytes += o.bytes;
   return *this;
 }
 
 PINION_DECL early_values::share& early_values::share::operator-=(const share& o) {
-  values -= o.values, spoilt -= o.spoilt, bytes -= o.bytes;
+  values -= o.values, failed -= o.failed, bytes -= o.bytes;
   return *this;
 }
 
-PINION_DECL std::string early_values::sender_of(const rpc::guest& from) {
+PINION_DECL std::string early_values::sender_of(const rpc::peer& from) {
   return from.name + " " + std::to_string(from.incarnation) + " " + std::string(rpc::host_of_address(from.address));
 }
 
@@ -36,7 +36,7 @@ PINION_DECL std::optional<error> early_values::refusal(const std::string& sender
   const share has = of(sender);
   if (has.values < most_ && has.bytes + bytes <= most_bytes_ / 4 && fits_all(bytes)) return std::nullopt;
   const error why = too_much(sender);
-  if (has.spoilt >= most_ || bytes_ > 2 * most_bytes_) throw error(why);
+  if (has.failed >= most_ || bytes_ > 2 * most_bytes_) throw error(why);
   return why;
 }
 

@@ -3,7 +3,7 @@
 // Invariants (numbers of protocol.md in brackets)
 //   1. Values pushed to a peer and not yet taken there are at most the credit; the rest waits here, announced. [V1, V2]
 //   2. A run that has ended leaves a tombstone for options.remembered, so that a late value is dropped. [V4]
-//   3. A value for a run that has not begun waits for it, but only for options.patience, and while its sender has a
+//   3. A value for a run that has not begun waits for it, but only for options.max_wait, and while its sender has a
 //      channel to this task. Of one sender wait no more than options.early, and a quarter of options.early_bytes. A run
 //      of which more would wait, or whose values are gone with their sender, keeps none, and fails when it begins.
 //      Senders are told apart by their life and host, so who takes the name of another counts for itself alone. [V5]
@@ -45,7 +45,7 @@ namespace pinion { inline namespace v0 { namespace distributed {
 // The limits of an exchange.
 struct exchange_options {
   std::uint64_t credit = std::uint64_t{4} << 20;        // most bytes pushed to one peer and not yet taken
-  rpc::duration patience = std::chrono::seconds(60);    // how long values wait for a run to begin
+  rpc::duration max_wait = std::chrono::seconds(60);    // how long values wait for a run to begin
   std::size_t tombstones = 1024;                        // number of ended runs of a session that are remembered
   rpc::duration remembered = std::chrono::seconds(30);  // how long they are, from when the last of the session ended
   std::size_t early = 4096;                             // most values of one sender for runs that have not begun
@@ -104,15 +104,15 @@ class exchange final : public value_carrier {
   }
 
   // Takes note of a client, by whose channel values may come.
-  void came(const rpc::guest_ref& who);
+  void came(const rpc::peer_ref& who);
   // Forgets the credit account of a client that is gone, and fails the runs that may wait for its values once the
   // client has answered, as a task, on the channel to it. In the network's thread.
-  void gone(const rpc::guest_ref& who, const error& why);
+  void gone(const rpc::peer_ref& who, const error& why);
 
   // Is this a task of the cluster?
   bool knows(std::string_view task) const { return peers_.knows(task); }
   // Returns the channel to a peer, and fails the peer's runs when that channel goes down.
-  std::shared_ptr<rpc::channel> way_to(std::string_view task);
+  std::shared_ptr<rpc::channel> route_to(std::string_view task);
 
   // ---- out
 
@@ -124,11 +124,11 @@ class exchange final : public value_carrier {
 
   // ---- in; in the network's thread
 
-  std::unique_ptr<rpc::incoming> pushed(const rpc::envelope& e, const rpc::guest_ref& from);
-  std::unique_ptr<rpc::incoming> announced(const rpc::envelope& e, const rpc::guest_ref& from);
-  std::unique_ptr<rpc::incoming> pulled(const rpc::envelope& e, const rpc::guest_ref& from,
+  std::unique_ptr<rpc::incoming> pushed(const rpc::envelope& e, const rpc::peer_ref& from);
+  std::unique_ptr<rpc::incoming> announced(const rpc::envelope& e, const rpc::peer_ref& from);
+  std::unique_ptr<rpc::incoming> pulled(const rpc::envelope& e, const rpc::peer_ref& from,
                                         std::shared_ptr<rpc::responder> answer);
-  std::unique_ptr<rpc::incoming> credited(const rpc::envelope& e, const rpc::guest_ref& from);
+  std::unique_ptr<rpc::incoming> credited(const rpc::envelope& e, const rpc::peer_ref& from);
 
  private:
   struct entry {
@@ -140,11 +140,11 @@ class exchange final : public value_carrier {
     std::shared_ptr<const awaited_values> awaited;  // null: everything
     early_values::shares early;                     // what came before it began
     bool has_lost = false;                          // a peer, and was told
-    std::optional<error> spoilt;                    // why it will not begin: it keeps no values then
+    std::optional<error> failure;                   // why it will not begin: it keeps no values then
   };
 
   // The tombstones of a session. Masters count their runs upwards, so the lowest is the oldest.
-  struct graves {
+  struct tombstones {
     std::set<std::uint64_t> runs;
     time_point last{};  // when it got the last
   };
@@ -156,9 +156,9 @@ class exchange final : public value_carrier {
                                                const Of<value_outline>& outline, const run_id& run, fetched done);
   // Takes a value that waits here to be pulled; an empty one if it is not there.
   any_tensor take_offer(const run_id& run, const std::string& key);
-  // The rendezvous of runs that were spoilt: their values are freed without the lock.
-  using spoilt_runs = std::vector<std::shared_ptr<remote_rendezvous>>;
-  static void free_values(const spoilt_runs& all);
+  // The rendezvous of runs that failed: their values are freed without the lock.
+  using failed_runs = std::vector<std::shared_ptr<remote_rendezvous>>;
+  static void free_values(const failed_runs& all);
   // Requires, for the next eight: the lock is held.
   void return_credit_of(std::string_view task, std::uint64_t bytes);
   entry& expected(const run_id& run);
@@ -166,19 +166,19 @@ class exchange final : public value_carrier {
   void bury(const run_id& run);
   // Counts a value for a run that has not begun. Returns false if its sender has sent too much: then the run will not
   // begin. Throws resource_exhausted if that is so of too many runs.
-  bool may_wait(const rpc::guest& from, const run_id& run, std::uint64_t bytes, spoilt_runs& spoilt);
-  void spoil(entry& r, const std::string& by, const error& why, std::uint64_t bytes, spoilt_runs& spoilt);
+  bool may_wait(const rpc::peer& from, const run_id& run, std::uint64_t bytes, failed_runs& failing);
+  void fail(entry& r, const std::string& by, const error& why, std::uint64_t bytes, failed_runs& failing);
   // Drops what one sender sent early, since it has gone, or has sent most of all.
-  void spoil_runs_of(const std::string& sender, const error& why, spoilt_runs& spoilt);
+  void fail_runs_of(const std::string& sender, const error& why, failed_runs& failing);
   error too_much_offered(std::string_view to_task) const;
   // Throws the reason for which a run that has begun takes no such value from the peer; `is` is null for a value that
   // is announced.
-  static void expect_awaited(const entry& r, const std::string& key, const value_outline* is, const rpc::guest& from);
+  static void expect_awaited(const entry& r, const std::string& key, const value_outline* is, const rpc::peer& from);
 
   // Returns the rendezvous for a value that arrives; null if the value is too late, or not the one that is awaited:
   // then its run fails.
   std::shared_ptr<remote_rendezvous> meeting(const run_id& run, const std::string& key, const value_outline* is,
-                                             std::uint64_t bytes, const rpc::guest_ref& from);
+                                             std::uint64_t bytes, const rpc::peer_ref& from);
   // The values that a run awaits; null: it awaits any.
   std::shared_ptr<const awaited_values> awaited_by(const run_id& run) const;
   entry take(const run_id& run);
@@ -201,15 +201,15 @@ class exchange final : public value_carrier {
     all.value();
   }
   // Forgets a channel that is gone, and with the last of a sender what it sent early. Returns false if it is no task's.
-  bool forget_way(const rpc::guest& who, const error& why);
+  bool forget_way(const rpc::peer& who, const error& why);
   // Fails the runs with a peer that began no later than `until`, and before the channel came that the peer has.
   void fail_runs_with(const std::string& peer, time_point until, const error& why);
   // Fails the runs that have awaited a value for some seconds without a channel by which it could come.
   void fail_unreachable();
   // Since when a peer has a channel to this task; time_point::max() if it has none. Requires: the lock is held.
   time_point sends_since(const std::string& peer) const;
-  void expect_of_cluster(const rpc::guest& from) const;
-  std::shared_ptr<credit_account> account_of(const rpc::guest_ref& from);
+  void expect_of_cluster(const rpc::peer& from) const;
+  std::shared_ptr<credit_account> account_of(const rpc::peer_ref& from);
 
   rpc::network& net_;
   const std::string task_;
@@ -224,7 +224,7 @@ class exchange final : public value_carrier {
   std::map<std::string, std::weak_ptr<rpc::channel>, std::less<>> watched_;
   std::unordered_map<std::uint64_t, std::shared_ptr<credit_account>> accounts_;  // by channel
   std::map<std::string, std::map<std::uint64_t, time_point>> ways_in_;           // since when tasks have their channels
-  std::map<session_id, graves> buried_;
+  std::map<session_id, tombstones> buried_;
   std::map<std::string, int> channels_;  // of each sender
   early_values early_;
 };

@@ -19,7 +19,7 @@ inline void expect_short(const std::string& key) {
 
 // Is the channel to this life of a task up?
 inline bool is_up(peers& others, const std::string& task, std::uint64_t incarnation) {
-  const auto way = others.knows(task) ? others.way_to(task) : nullptr;
+  const auto way = others.knows(task) ? others.route_to(task) : nullptr;
   return way && way->up() && way->incarnation() == incarnation;
 }
 
@@ -42,8 +42,8 @@ PINION_DECL std::shared_ptr<remote_rendezvous> exchange::begin(const run_id& run
   auto& r = expected(run);
   if (r.begun) throw error(errc::already_exists, "run " + std::to_string(run.count) + " has begun here already");
   early_.remove(r.early);
-  if (r.spoilt) {
-    const error why = *r.spoilt;
+  if (r.failure) {
+    const error why = *r.failure;
     runs_.erase(run);
     bury(run);
     throw error(why);
@@ -78,24 +78,24 @@ PINION_DECL void exchange::forget_session(const session_id& session) {
 }
 
 PINION_DECL bool exchange::sweep() {
-  std::size_t graves_gone = 0;
+  std::size_t tombstones_gone = 0;
   std::vector<std::shared_ptr<remote_rendezvous>> late;
   {
     std::lock_guard hold(mutex_);
     for (auto at = runs_.begin(); at != runs_.end();) {
-      const bool drop = !at->second.begun && net_.now() - at->second.born > options_.patience;
+      const bool drop = !at->second.begun && net_.now() - at->second.born > options_.max_wait;
       if (drop) {
         early_.remove(at->second.early);
         late.push_back(at->second.meet);
       }
       at = drop ? runs_.erase(at) : std::next(at);
     }
-    graves_gone =
+    tombstones_gone =
         std::erase_if(buried_, [&](const auto& of) { return net_.now() - of.second.last > options_.remembered; });
   }
   for (const auto& meet : late) meet->abort(error(errc::cancelled, "the run never began here"));
   fail_unreachable();
-  return graves_gone > 0 || !late.empty();
+  return tombstones_gone > 0 || !late.empty();
 }
 
 PINION_DECL std::size_t exchange::runs() const {
@@ -108,15 +108,15 @@ PINION_DECL std::size_t exchange::offered() const {
   return offers_.count();
 }
 
-PINION_DECL void exchange::came(const rpc::guest_ref& who) {
+PINION_DECL void exchange::came(const rpc::peer_ref& who) {
   if (!knows(who->name)) return;  // it sends no values
   std::lock_guard hold(mutex_);
   ways_in_[who->name].emplace(who->channel, net_.now());
   ++channels_[early_values::sender_of(*who)];
 }
 
-PINION_DECL bool exchange::forget_way(const rpc::guest& who, const error& why) {
-  spoilt_runs spoilt;
+PINION_DECL bool exchange::forget_way(const rpc::peer& who, const error& why) {
+  failed_runs failing;
   const std::string sender = early_values::sender_of(who);
   const error lost = detail::lost_way(who.name, "sent values before the run began", why.sentence());
   {
@@ -128,14 +128,14 @@ PINION_DECL bool exchange::forget_way(const rpc::guest& who, const error& why) {
     const auto channels = channels_.find(sender);
     if (channels != channels_.end() && --channels->second == 0) {
       channels_.erase(channels);
-      insist([&] { spoil_runs_of(sender, lost, spoilt); });
+      insist([&] { fail_runs_of(sender, lost, failing); });
     }
   }
-  free_values(spoilt);
+  free_values(failing);
   return true;
 }
 
-PINION_DECL void exchange::gone(const rpc::guest_ref& who, const error& why) {
+PINION_DECL void exchange::gone(const rpc::peer_ref& who, const error& why) {
   if (!forget_way(*who, why)) return;
   if (!detail::is_up(peers_, who->name, who->incarnation))
     return;  // the channel to it tells its runs, or has told them
@@ -143,13 +143,13 @@ PINION_DECL void exchange::gone(const rpc::guest_ref& who, const error& why) {
   // answers, it lives, and what was on its way is lost.
   const auto asked = outcome_of([&] {
     const auto lost = detail::lost_way(who->name, "sends values", why.sentence());
-    way_to(who->name)->request(rpc::lane::control, rpc::ping_method, rpc::message(),
-                               {.open =
-                                    [this, lost, since = net_.now()](const rpc::envelope&) {
-                                      insist([&] { fail_runs_with(lost.task(), since, lost); });
-                                      return nullptr;
-                                    },
-                                .failed = [](const error&) {}});
+    route_to(who->name)->request(rpc::lane::control, rpc::ping_method, rpc::message(),
+                                 {.open =
+                                      [this, lost, since = net_.now()](const rpc::envelope&) {
+                                        insist([&] { fail_runs_with(lost.task(), since, lost); });
+                                        return nullptr;
+                                      },
+                                  .failed = [](const error&) {}});
   });
   if (!asked) insist([&] { fail_runs_with(who->name, net_.now(), *asked.failure()); });
 }
@@ -188,8 +188,8 @@ PINION_DECL time_point exchange::sends_since(const std::string& peer) const {
   return first;
 }
 
-PINION_DECL std::shared_ptr<rpc::channel> exchange::way_to(std::string_view task) {
-  auto way = peers_.way_to(task);
+PINION_DECL std::shared_ptr<rpc::channel> exchange::route_to(std::string_view task) {
+  auto way = peers_.route_to(task);
   std::lock_guard hold(mutex_);
   if (const auto known = watched_.find(task); known != watched_.end() && known->second.lock() == way) return way;
   std::erase_if(watched_, [](const auto& w) { return w.second.expired(); });  // of tasks that have left
@@ -200,7 +200,7 @@ PINION_DECL std::shared_ptr<rpc::channel> exchange::way_to(std::string_view task
 
 PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std::string_view to_task,
                                  any_tensor value) {
-  const auto way = way_to(to_task);
+  const auto way = route_to(to_task);
   if (!way->up()) return fail(run, way->why_down());
   const std::uint64_t bytes = weight_of(value);
   bool push = false, kept = false;
@@ -246,8 +246,8 @@ PINION_DECL void exchange::fetch(const run_id& run, const std::string& key, std:
     done(found.failure());
     return nullptr;
   };
-  way_to(from_task)->request(rpc::lane::data, pull_value::method, rpc::encode(pull_value{run, key}),
-                             {.open = open, .failed = [done](const error& why) { done(why); }});
+  route_to(from_task)->request(rpc::lane::data, pull_value::method, rpc::encode(pull_value{run, key}),
+                               {.open = open, .failed = [done](const error& why) { done(why); }});
 }
 
 template <template <class> class Of>
@@ -274,7 +274,7 @@ PINION_DECL error exchange::too_much_offered(std::string_view to_task) const {
       .in_task(task_);
 }
 
-PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope& e, const rpc::guest_ref& from) {
+PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope& e, const rpc::peer_ref& from) {
   constexpr std::uint64_t least = std::uint64_t{256} << 20;
   const auto of_peer = account_of(from);
   push_of<value_outline> outline;
@@ -294,7 +294,7 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope&
                        });
 }
 
-PINION_DECL std::unique_ptr<rpc::incoming> exchange::announced(const rpc::envelope& e, const rpc::guest_ref& from) {
+PINION_DECL std::unique_ptr<rpc::incoming> exchange::announced(const rpc::envelope& e, const rpc::peer_ref& from) {
   return rpc::receive<announce_value>(e, [this, from](announce_value&& v) {
     expect_of_cluster(*from);
     detail::expect_short(v.key);
@@ -302,7 +302,7 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::announced(const rpc::envelo
   });
 }
 
-PINION_DECL std::unique_ptr<rpc::incoming> exchange::pulled(const rpc::envelope& e, const rpc::guest_ref& from,
+PINION_DECL std::unique_ptr<rpc::incoming> exchange::pulled(const rpc::envelope& e, const rpc::peer_ref& from,
                                                             std::shared_ptr<rpc::responder> answer) {
   return rpc::receive<pull_value>(e, [this, from, answer](pull_value&& v) {
     if (task_of_device(runtime::destination_of(v.key)) != from->name)
@@ -323,7 +323,7 @@ PINION_DECL any_tensor exchange::take_offer(const run_id& run, const std::string
   return offers_.take(run, key);
 }
 
-PINION_DECL std::unique_ptr<rpc::incoming> exchange::credited(const rpc::envelope& e, const rpc::guest_ref& from) {
+PINION_DECL std::unique_ptr<rpc::incoming> exchange::credited(const rpc::envelope& e, const rpc::peer_ref& from) {
   return rpc::receive<return_credit>(e, [this, from](return_credit&& c) {
     expect_of_cluster(*from);
     std::lock_guard hold(mutex_);
@@ -347,14 +347,14 @@ PINION_DECL bool exchange::is_buried(const run_id& run) const {
 }
 
 PINION_DECL void exchange::bury(const run_id& run) {
-  graves& of = buried_[run.session];
+  tombstones& of = buried_[run.session];
   of.last = net_.now();
   of.runs.insert(run.count);
   if (of.runs.size() > options_.tombstones) of.runs.erase(of.runs.begin());
 }
 
 PINION_DECL void exchange::expect_awaited(const entry& r, const std::string& key, const value_outline* is,
-                                          const rpc::guest& from) {
+                                          const rpc::peer& from) {
   const auto peer = r.peers.find(from.name);
   if (peer == r.peers.end() || peer->second != from.incarnation)
     throw error(errc::aborted, from.name + " was restarted, or takes no part in this run");
@@ -367,9 +367,9 @@ PINION_DECL void exchange::expect_awaited(const entry& r, const std::string& key
 
 PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& run, const std::string& key,
                                                                  const value_outline* is, std::uint64_t bytes,
-                                                                 const rpc::guest_ref& from) {
+                                                                 const rpc::peer_ref& from) {
   std::function<void(const error&)> failed;
-  spoilt_runs spoilt;
+  failed_runs failing;
   std::shared_ptr<remote_rendezvous> found;
   outcome<> expects;
   {
@@ -379,7 +379,7 @@ PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& r
     if (known == runs_.end() || !known->second.begun) {
       if (task_of_device(runtime::source_of(key)) != from->name) return nullptr;  // it has no such value
       expects = outcome_of([&] {
-        if (may_wait(*from, run, bytes, spoilt)) found = expected(run).meet;
+        if (may_wait(*from, run, bytes, failing)) found = expected(run).meet;
       });
     } else {
       const entry& r = known->second;
@@ -390,7 +390,7 @@ PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& r
         failed = r.failed;
     }
   }
-  free_values(spoilt);
+  free_values(failing);
   if (!failed) return expects.value(), found;
   error why = *expects.failure();
   failed(why.in_task(from->name));
@@ -432,18 +432,18 @@ PINION_DECL void exchange::lost(const std::string& task, const error& why) {
   fail_runs_with(task, all, why);
 }
 
-PINION_DECL void exchange::expect_of_cluster(const rpc::guest& from) const {
+PINION_DECL void exchange::expect_of_cluster(const rpc::peer& from) const {
   if (!knows(from.name) || from.name == task_)
     throw error(errc::permission_denied, "values come from other tasks of the cluster only");
 }
 
-PINION_DECL std::shared_ptr<credit_account> exchange::account_of(const rpc::guest_ref& from) {
+PINION_DECL std::shared_ptr<credit_account> exchange::account_of(const rpc::peer_ref& from) {
   {
     std::lock_guard hold(mutex_);
     if (const auto known = accounts_.find(from->channel); known != accounts_.end()) return known->second;
   }
   expect_of_cluster(*from);
-  auto back = peers_.way_to(from->name);
+  auto back = peers_.route_to(from->name);
   std::lock_guard hold(mutex_);
   auto& found = accounts_[from->channel];
   if (!found)

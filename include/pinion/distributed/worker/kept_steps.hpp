@@ -19,7 +19,7 @@
 #include <pinion/distributed/wire/subgraph.hpp>
 #include <pinion/distributed/worker/exchange.hpp>
 #include <pinion/distributed/worker/kept_graphs.hpp>
-#include <pinion/distributed/worker/party.hpp>
+#include <pinion/distributed/worker/requester.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/spec/server_limits.hpp>
 
@@ -100,7 +100,7 @@ class kept_steps {
   };
   // Marks the session as registering. Throws resource_exhausted for a session, or for a step, that is one too many of a
   // peer.
-  std::shared_ptr<claim> claimed(const session_id& session, const party& by);
+  std::shared_ptr<claim> claimed(const session_id& session, const requester& by);
   // Makes the graph, compiles it and enters the step in the table. Throws what is wrong with the graph; cancelled if
   // the session was forgotten before or meanwhile; resource_exhausted if its steps, or those of all sessions, take too
   // much memory.

@@ -18,7 +18,7 @@ PINION_DECL std::uint64_t kept_session::memory() const {
   return sum;
 }
 
-PINION_DECL std::shared_ptr<kept_steps::claim> kept_steps::claimed(const session_id& session, const party& by) {
+PINION_DECL std::shared_ptr<kept_steps::claim> kept_steps::claimed(const session_id& session, const requester& by) {
   std::shared_ptr<claim> made;  // whose end takes the lock
   std::lock_guard hold(mutex_);
   expect_running();

@@ -5,8 +5,8 @@
 //      receiver is refused, and a value is fetched once, however often it is announced.
 //   2. A pushed value holds its sender's credit until it is taken or dropped.
 //   3. After abort() nothing waits and nothing is kept: later values are dropped, and later receivers get the error.
-//   4. Callbacks run without the lock; those for values from other tasks run in a thread that may compute, or in a
-//      hurry.
+//   4. Callbacks run without the lock; those for values from other tasks run in a thread that may compute, or in
+//      an inline run.
 #pragma once
 
 #include <functional>
@@ -49,8 +49,8 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
 
   const run_id& run() const { return run_; }
 
-  // Says that receivers take their values in some microseconds, and put by what takes longer where their thread is in a
-  // hurry, so that they may run in any. Before the first receive().
+  // Says that receivers take their values in some microseconds, and put by what takes longer where they come
+  // in an inline run, so that they may run in any thread. Before the first receive().
   void takes_briefly() {
     std::lock_guard hold(mutex_);
     brief_ = true;

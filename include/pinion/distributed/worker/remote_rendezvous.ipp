@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <pinion/base/hurried.hpp>
+#include <pinion/base/inline_run.hpp>
 #include <pinion/distributed/worker/remote_rendezvous.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
 
@@ -75,7 +75,7 @@ PINION_DECL void remote_rendezvous::arrive(const std::string& key, arrival a) {
         outcome_of([&] { carrier_.compute(run_, [waiting, value = a.value] { waiting(handed_over(value)); }); });
     return given ? void() : waiting(given.failure());
   }
-  for (auto& longer : hurried::run([&] { waiting(handed_over{std::move(a.value)}); }))
+  for (auto& longer : inline_run::run([&] { waiting(handed_over{std::move(a.value)}); }))
     if (!outcome_of([&] { carrier_.compute(run_, longer); })) longer();  // in this thread rather than not at all
 }
 

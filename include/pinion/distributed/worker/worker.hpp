@@ -50,34 +50,35 @@ class worker {
   const kept_graphs& graphs() const { return graphs_; }
 
   // Connects with the peers of a step, then compiles it. `memory` is what the message takes, as estimated. Like run(),
-  // it fails with permission_denied if the session is not the party's.
-  void register_step(const party& by, distributed::register_step r, std::uint64_t memory, registered done);
+  // it fails with permission_denied if the session is not the requester's.
+  void register_step(const requester& by, distributed::register_step r, std::uint64_t memory, registered done);
   // Registers a step whose nodes are known by their fingerprint; or tells that they are not, and does nothing.
-  void register_known(const party& by, distributed::register_known r, std::uint64_t memory, completion<bool> done);
+  void register_known(const requester& by, distributed::register_known r, std::uint64_t memory, completion<bool> done);
 
   // Runs a registered step, which returns `fetches` values. The run is counted until `counted` is gone, which is kept
   // while it is under way here or holds what it has taken.
-  void run(const run_step& r, const party& by, std::vector<any_tensor> feeds, std::size_t fetches, begin_in where,
+  void run(const run_step& r, const requester& by, std::vector<any_tensor> feeds, std::size_t fetches, begin_in where,
            run_ended done, std::shared_ptr<void> counted = nullptr);
 
   std::vector<std::string> take_notices(const session_id& session) { return steps_.take_notices(session); }
 
-  // Throws permission_denied unless the session is the party's.
-  void expect_of(const party& by, const session_id& session) const;
+  // Throws permission_denied unless the session is the requester's.
+  void expect_of(const requester& by, const session_id& session) const;
 
-  // Cancels a run; ignored for a run of another party. A cancellation may arrive before its run, and after it has ended
-  // here: what it has taken from queues goes back then.
-  void cancel(const run_id& run, const error& why, const party& by = {});
+  // Cancels a run; ignored for a run of another requester. A cancellation may arrive before its run, and after it has
+  // ended here: what it has taken from queues goes back then.
+  void cancel(const run_id& run, const error& why, const requester& by = {});
   // Ends the wait of a run that has ended here with `holds`: all of its parts have ended well. Ignored for a run of
-  // another party.
-  void settle(const run_id& run, const party& by = {});
+  // another requester.
+  void settle(const run_id& run, const requester& by = {});
   // Returns the key of a value that a run waits for here, for messages; "" if none.
   std::string waits_for(const run_id& run) const;
-  // Tells how far a run is here. Throws not_found if it is not under way, permission_denied for a run of another party.
-  progress_reply progress_of(const run_id& run, const party& by = {}) const;
+  // Tells how far a run is here. Throws not_found if it is not under way, permission_denied for a run of another
+  // requester.
+  progress_reply progress_of(const run_id& run, const requester& by = {}) const;
 
-  // Forgets the steps of a session; ignored for a session of another party.
-  void forget_session(const session_id& session, const party& by = {});
+  // Forgets the steps of a session; ignored for a session of another requester.
+  void forget_session(const session_id& session, const requester& by = {});
   // Cancels the runs and forgets the sessions of a master whose connection is gone. What was to be compiled for it is
   // not begun any more.
   void forget_owner(std::uint64_t channel, const error& why);
@@ -96,13 +97,13 @@ class worker {
 
  private:
   struct active_run {
-    active_run(std::shared_ptr<remote_rendezvous> r, kept_steps::found&& what, party who);
+    active_run(std::shared_ptr<remote_rendezvous> r, kept_steps::found&& what, requester who);
     std::shared_ptr<remote_rendezvous> meet;
     time_point began{};
     std::shared_ptr<runtime::compiled_step> step;  // the compiled step when the run began; a reset compiles another
     std::shared_ptr<const kept_step> registered;
     std::weak_ptr<const kept_session> session;
-    party owner;
+    requester owner;
     std::optional<step_tracer> tracer;
     std::vector<any_tensor> feeds, fetches;
     runtime::step_state state;
@@ -113,7 +114,7 @@ class worker {
   // A run that was requested and has not yet begun.
   struct ordered_run {
     run_step what;
-    party by;
+    requester by;
     std::vector<any_tensor> feeds;
     std::size_t fetches;
     begin_in where;
@@ -123,17 +124,17 @@ class worker {
 
   // ---- registering
 
-  void keep(const party& by, const kept_steps::step_ref& step, registered done);
-  void meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration patience, registered done);
+  void keep(const requester& by, const kept_steps::step_ref& step, registered done);
+  void meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration max_wait, registered done);
   // Tells whether a connection leads to the task that was meant, in this incarnation.
   static outcome<> met(const rpc::channel& way, const outcome<>& connected, std::uint64_t incarnation);
 
   void build(kept_steps::claim& by, const kept_steps::step_ref& step, const registered& done);
   void let_go(const session_id& session, kept_steps::session_ref kept);
-  // Is the party the session's master, and a task of the cluster? Another that claims to be this task is not.
-  bool is_of(const party& by, const session_id& session) const;
+  // Is the requester the session's master, and a task of the cluster? Another that claims to be this task is not.
+  bool is_of(const requester& by, const session_id& session) const;
   // The line in which the builders work for a session: that of its client, or of its master's connection.
-  static std::uint64_t line_of(const party& by, const session_id& session) {
+  static std::uint64_t line_of(const requester& by, const session_id& session) {
     return by.is_own_master() ? session.number : by.channel;
   }
 
@@ -168,7 +169,7 @@ class worker {
   // Returns the names of some nodes of a step, the last ones, since earlier nodes have often ended.
   static std::string nodes_of(const kept_step& step);
   // Notes a failure of a part, unless this task's own master does.
-  void note(const party& by, const error& why);
+  void note(const requester& by, const error& why);
 
   rpc::network& net_;
   const std::string name_;

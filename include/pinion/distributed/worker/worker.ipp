@@ -24,7 +24,7 @@ PINION_DECL worker::worker(rpc::network& net, std::string name, std::uint64_t li
       steps_(name_, on, limits, graphs_),
       counts_(net.now()) {}
 
-PINION_DECL void worker::register_step(const party& by, distributed::register_step r, std::uint64_t memory,
+PINION_DECL void worker::register_step(const requester& by, distributed::register_step r, std::uint64_t memory,
                                        registered done) {
   keep(by,
        std::make_shared<kept_step>(kept_step{.session = std::move(r.session),
@@ -37,7 +37,7 @@ PINION_DECL void worker::register_step(const party& by, distributed::register_st
        std::move(done));
 }
 
-PINION_DECL void worker::register_known(const party& by, distributed::register_known r, std::uint64_t memory,
+PINION_DECL void worker::register_known(const requester& by, distributed::register_known r, std::uint64_t memory,
                                         completion<bool> done) {
   const auto known = graphs_.find<kept_part>(r.nodes);
   if (!known) return done(false);
@@ -53,7 +53,7 @@ PINION_DECL void worker::register_known(const party& by, distributed::register_k
        [done = std::move(done)](outcome<> kept) { done(std::move(kept).then([] { return true; })); });
 }
 
-PINION_DECL void worker::keep(const party& by, const kept_steps::step_ref& step, registered done) {
+PINION_DECL void worker::keep(const requester& by, const kept_steps::step_ref& step, registered done) {
   std::shared_ptr<kept_steps::claim> claim;
   try {
     expect_of(by, step->session);
@@ -74,7 +74,7 @@ PINION_DECL void worker::keep(const party& by, const kept_steps::step_ref& step,
   if (!meets) then(meets);
 }
 
-PINION_DECL void worker::run(const run_step& r, const party& by, std::vector<any_tensor> feeds, std::size_t fetches,
+PINION_DECL void worker::run(const run_step& r, const requester& by, std::vector<any_tensor> feeds, std::size_t fetches,
                              begin_in where, run_ended done, std::shared_ptr<void> counted) {
   const auto order = std::make_shared<ordered_run>(
       ordered_run{r, by, std::move(feeds), fetches, where, std::move(done), std::move(counted)});
@@ -88,12 +88,12 @@ PINION_DECL void worker::run(const run_step& r, const party& by, std::vector<any
   }
 }
 
-PINION_DECL bool worker::is_of(const party& by, const session_id& session) const {
+PINION_DECL bool worker::is_of(const requester& by, const session_id& session) const {
   if (by.is_own_master()) return true;
   return by.name != name_ && exchange_.knows(by.name) && by.speaks_for(session);
 }
 
-PINION_DECL void worker::expect_of(const party& by, const session_id& session) const {
+PINION_DECL void worker::expect_of(const requester& by, const session_id& session) const {
   if (is_of(by, session)) return;
   if (!by.name.empty() && !exchange_.knows(by.name))
     throw error(errc::permission_denied, "the cluster of " + name_ + " has no task " + by.name +
@@ -104,7 +104,7 @@ PINION_DECL void worker::expect_of(const party& by, const session_id& session) c
                                            " to use: only that master registers, runs, cancels and forgets its steps");
 }
 
-PINION_DECL void worker::cancel(const run_id& run, const error& why, const party& by) {
+PINION_DECL void worker::cancel(const run_id& run, const error& why, const requester& by) {
   if (!is_of(by, run.session)) return;
   if (!find_run(run) && !steps_.knows(run.session)) return;
   const auto end_it = [this, run, why] {
@@ -119,7 +119,7 @@ PINION_DECL void worker::cancel(const run_id& run, const error& why, const party
   ring(run.session.number, end_it);
 }
 
-PINION_DECL void worker::settle(const run_id& run, const party& by) {
+PINION_DECL void worker::settle(const run_id& run, const requester& by) {
   if (!is_of(by, run.session)) return;
   auto taken = unsettled_.settle(run);
   if (!taken.holds) return;
@@ -135,7 +135,7 @@ void worker::ring(std::uint64_t line, const Alarm& alarm) {
     insist(alarm);  // in this thread rather than not at all
 }
 
-PINION_DECL void worker::forget_session(const session_id& session, const party& by) {
+PINION_DECL void worker::forget_session(const session_id& session, const requester& by) {
   if (is_of(by, session)) let_go(session, steps_.forget(session));
 }
 
@@ -144,7 +144,7 @@ PINION_DECL std::string worker::waits_for(const run_id& run) const {
   return a ? a->meet->missing() : std::string();
 }
 
-PINION_DECL progress_reply worker::progress_of(const run_id& run, const party& by) const {
+PINION_DECL progress_reply worker::progress_of(const run_id& run, const requester& by) const {
   expect_of(by, run.session);
   const auto a = find_run(run);
   if (!a) throw error(errc::not_found, name_ + " has no part of the run under way").in_task(name_);
@@ -205,7 +205,8 @@ PINION_DECL std::string worker::names_of_runs() const {
          std::to_string(first.session.number) + " (" + (nodes.empty() ? "of no nodes" : "it computes " + nodes) + ")";
 }
 
-PINION_DECL worker::active_run::active_run(std::shared_ptr<remote_rendezvous> r, kept_steps::found&& what, party who)
+PINION_DECL worker::active_run::active_run(std::shared_ptr<remote_rendezvous> r, kept_steps::found&& what,
+                                           requester who)
     : meet(std::move(r)),
       step(std::move(what.compiled)),
       registered(std::move(what.step)),
@@ -226,7 +227,7 @@ PINION_DECL void worker::meet_peers(const std::shared_ptr<const kept_step>& step
   if (all->left == 0) return done({});
   const auto limit = net_.now() + at_most;  // short, since the master has just met them all
   for (const auto& [task, incarnation] : step->peers) {
-    const auto way = exchange_.way_to(task);
+    const auto way = exchange_.route_to(task);
     way->connect(limit, [all, way, incarnation = incarnation, done](const outcome<>& connected) {
       {
         std::lock_guard hold(all->mutex);
@@ -276,7 +277,7 @@ PINION_DECL void worker::refuse(const ordered_run& order, error why) {
   order.done({.failure = pinion::detail::share(why)});
 }
 
-PINION_DECL void worker::note(const party& by, const error& why) {
+PINION_DECL void worker::note(const requester& by, const error& why) {
   if (!by.is_own_master()) static_cast<void>(outcome_of([&] { failures_->add_step(why); }));
 }
 
@@ -355,7 +356,7 @@ PINION_DECL void worker::expect_room(const ordered_run& order, const ends& needs
 
 PINION_DECL bool worker::peers_are_up(const kept_step& step) {
   return std::all_of(step.peers.begin(), step.peers.end(),
-                     [&](const auto& p) { return exchange_.way_to(p.first)->up(); });
+                     [&](const auto& p) { return exchange_.route_to(p.first)->up(); });
 }
 
 PINION_DECL void worker::fail(const std::shared_ptr<active_run>& a, const error& why) {

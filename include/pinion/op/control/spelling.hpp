@@ -93,7 +93,7 @@ struct outputs_as<std::tuple<T...>> {
 // A finished body, and the values that it uses from the graphs around it.
 struct traced_body {
   std::shared_ptr<body> made;
-  std::vector<body_trace::drawn> drawn;
+  std::vector<body_trace::capture> captures;
 };
 
 // The two steps around the building of a body: add_arguments gives it its arguments, finished takes it when all its

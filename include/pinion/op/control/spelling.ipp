@@ -20,7 +20,7 @@ PINION_DECL void add_arguments(body_trace& t, const std::vector<output_type>& ty
 
 PINION_DECL traced_body finished(body_trace& t) {
   t.made().graph.settle();
-  return {t.share(), t.drawn_in()};
+  return {t.share(), t.captures()};
 }
 
 namespace detail {
@@ -34,7 +34,7 @@ inline std::string site_name(graph& g, std::string_view name) {
 inline std::vector<output> share_arguments(traced_body& a, traced_body& b) {
   std::vector<output> outside;
   const auto add = [&](const traced_body& t) {
-    for (const auto& d : t.drawn)
+    for (const auto& d : t.captures)
       if (const output_type& type = t.made->graph.type_of(d.inside);
           !type.reference && !type.resource && std::find(outside.begin(), outside.end(), d.outside) == outside.end())
         outside.push_back(d.outside);
@@ -43,14 +43,14 @@ inline std::vector<output> share_arguments(traced_body& a, traced_body& b) {
   add(b);
   for (traced_body* t : {&a, &b})
     for (const output& o : outside) {
-      const auto same = [&](const body_trace::drawn& d) { return d.outside == o; };
-      const auto mine = std::find_if(t->drawn.begin(), t->drawn.end(), same);
-      if (mine != t->drawn.end()) {
+      const auto same = [&](const body_trace::capture& d) { return d.outside == o; };
+      const auto mine = std::find_if(t->captures.begin(), t->captures.end(), same);
+      if (mine != t->captures.end()) {
         t->made->arguments.push_back(mine->inside);
         continue;
       }
       const traced_body& other = t == &a ? b : a;
-      const auto theirs = std::find_if(other.drawn.begin(), other.drawn.end(), same);
+      const auto theirs = std::find_if(other.captures.begin(), other.captures.end(), same);
       op::add_argument(*t->made, other.made->graph.type_of(theirs->inside), "unused");
     }
   return outside;

@@ -132,7 +132,7 @@ class any_queue {
                               const std::string& name, const std::string& shared_name, source_location where);
 
   // The graph in use. In the body of a cond or while_loop, the queue has a node of its own.
-  graph& drawn() const { return *dsl::drawn_in(*graph_, {queue_, 0}).of; }
+  graph& drawn() const { return *dsl::captured_in(*graph_, {queue_, 0}).of; }
   // The base name of a constant that is made for a component given to `what`.
   static std::string component_name(std::string_view what);
   // Makes a node that works on the queue, named QUEUE_what. Throws invalid_argument for an empty handle.

@@ -55,7 +55,7 @@ PINION_DECL std::string any_queue::component_name(std::string_view what) {
 PINION_DECL node_id any_queue::node_of(std::string_view op, std::string_view what, std::initializer_list<output> inputs,
                                        attributes attrs, source_location where) const {
   if (empty()) throw error(errc::invalid_argument, "a queue that was never assigned is used");
-  const dsl::endpoint here = dsl::drawn_in(*graph_, {queue_, 0});
+  const dsl::endpoint here = dsl::captured_in(*graph_, {queue_, 0});
   std::vector<output> all{here.what};
   all.insert(all.end(), inputs.begin(), inputs.end());
   const std::string base = name().substr(name().rfind('/') + 1) + "_" + std::string(what);

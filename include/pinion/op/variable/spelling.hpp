@@ -85,7 +85,7 @@ template <class Op, element T, class V>
 expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location where) {
   if constexpr (graph_operand<V>)
     static_assert(same_dtype<T, value_of<V>>, "the value has another dtype than the variable; pn::cast<T>(x) converts");
-  const endpoint here = drawn_in(v.owner(), v.reference(v.owner()));
+  const endpoint here = captured_in(v.owner(), v.reference(v.owner()));
   graph& g = *here.of;
   const output input = input_of<T>(g, value, std::string(Op::name) + "/value", where);
   return {g, make_node(g, Op::name, {}, where, {}, {here.what, input})};

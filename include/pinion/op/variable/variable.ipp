@@ -31,7 +31,7 @@ PINION_DECL any_expr any_variable::read(source_location where) const {
     if (t && t->waits_outside()) return t->outside([&] { return read(where); });
     return {*graph_, {read_, 0}};
   }
-  const dsl::endpoint variable = dsl::drawn_in(*graph_, {variable_, 0});
+  const dsl::endpoint variable = dsl::captured_in(*graph_, {variable_, 0});
   const node_id made =
       build(*variable.of,
             {.op = op::identity::name, .base_name = name() + "/read", .inputs = {variable.what}, .where = where});

@@ -52,7 +52,7 @@ class arena final : public allocator {
 
   bool all_back() const { return returned_.load(std::memory_order_acquire) == given_.load(std::memory_order_relaxed); }
   // Is block i in use?
-  bool in_use(std::size_t i) const { return blocks_[i].busy.load(std::memory_order_acquire) && !blocks_[i].spoiled; }
+  bool in_use(std::size_t i) const { return blocks_[i].busy.load(std::memory_order_acquire) && !blocks_[i].withheld; }
   // Has this run asked for memory that did not fit the plan?
   bool misfits() const { return misfits_.load(std::memory_order_relaxed); }
 
@@ -60,8 +60,8 @@ class arena final : public allocator {
   struct block final : buffer {
     block() : buffer(nullptr, 0) {}
     std::atomic<bool> busy{false};
-    bool leaves = false;   // has memory of its own
-    bool spoiled = false;  // counts as busy, and was not given out
+    bool leaves = false;    // has memory of its own
+    bool withheld = false;  // counts as busy, and was not given out
     const int* first_watched = nullptr;
     const int* last_watched = nullptr;
   };

@@ -59,7 +59,7 @@ PINION_DECL arena::arena(const std::vector<noted_block>& noted, const memory_pla
 PINION_DECL void arena::begin() {
   if (misfits())
     for (block& b : blocks_)
-      if (std::exchange(b.spoiled, false)) b.busy.store(false, std::memory_order_relaxed);
+      if (std::exchange(b.withheld, false)) b.busy.store(false, std::memory_order_relaxed);
   next_ = 0;
   misfits_.store(false, std::memory_order_relaxed);
   given_.store(0, std::memory_order_relaxed);
@@ -73,7 +73,7 @@ PINION_DECL buffer* arena::allocate(std::size_t bytes, std::string_view) {
   const bool fits = bytes <= b.capacity() && others_are_back(b);
   b.busy.store(true, std::memory_order_relaxed);
   if (!fits) {
-    b.spoiled = true;
+    b.withheld = true;
     return misfit(bytes);
   }
   given_.store(given_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -21,7 +21,7 @@
 
 #include <pinion/base/cancellation.hpp>
 #include <pinion/base/config.hpp>
-#include <pinion/base/hurried.hpp>
+#include <pinion/base/inline_run.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/runtime/step/bound_sequence.hpp>
@@ -156,7 +156,7 @@ class executor : public std::enable_shared_from_this<executor> {
 
   // The context of every item of this run, and its parts that belong to one item.
   kernel_context context();
-  void aim(kernel_context& c, const executable::item& it, std::span<any_tensor> inputs);
+  void point(kernel_context& c, const executable::item& it, std::span<any_tensor> inputs);
 
   void run_item(const executable::item& it, kernel_context& c, std::span<any_tensor> inputs);
 
@@ -175,14 +175,14 @@ class executor : public std::enable_shared_from_this<executor> {
   static constexpr std::size_t most_bound = 4;  // sequences with one first item, each for other types
   bound_sequence* bound_from(int first);
 
-  // Runs the items that are ready, and those that become so. Where the thread is in a hurry it runs some brief ones,
-  // and puts the rest by.
+  // Runs the items that are ready, and those that become so. In an inline run it runs some brief ones, and puts the
+  // rest by.
   void process(ready_items ready);
-  static constexpr int most_in_a_hurry = 16;
+  static constexpr int most_inline = 16;
 
   void push(ready_items& ready, int i) const;
   // Leaves what is ready to another thread. Returns false, and fails the step, where there is no memory for that.
-  bool put_by(hurried& hurry, const ready_items& ready);
+  bool put_by(inline_run& here, const ready_items& ready);
   // Hands the expensive items to the pool, so that they run beside the one that this thread has taken.
   void share_expensive(ready_items& ready);
 

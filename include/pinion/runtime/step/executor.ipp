@@ -195,11 +195,10 @@ PINION_DECL void executor::prepare_memory() {
 
 PINION_DECL void executor::process(ready_items ready) {
   if (ready.empty()) return;  // the run may be over, and what it refers to may be gone
-  hurried* const hurry = hurried::of_this_thread();
+  inline_run* const here = inline_run::of_this_thread();
   kernel_context c = context();
   for (int ran = 0; !ready.empty(); ++ran) {
-    if (hurry && (ran == most_in_a_hurry || !e_.items[static_cast<std::size_t>(ready.top())].brief) &&
-        put_by(*hurry, ready))
+    if (here && (ran == most_inline || !e_.items[static_cast<std::size_t>(ready.top())].brief) && put_by(*here, ready))
       return;
     const int i = ready.pop();
     if (e_.items[static_cast<std::size_t>(i)].kind != part_item::send) share_expensive(ready);  // a send takes no time
@@ -207,8 +206,8 @@ PINION_DECL void executor::process(ready_items ready) {
   }
 }
 
-PINION_DECL bool executor::put_by(hurried& hurry, const ready_items& ready) {
-  const auto put = outcome_of([&] { hurry.put_by([self = shared_from_this(), ready] { self->process(ready); }); });
+PINION_DECL bool executor::put_by(inline_run& here, const ready_items& ready) {
+  const auto put = outcome_of([&] { here.put_by([self = shared_from_this(), ready] { self->process(ready); }); });
   if (!put) step_.fail(*put.failure());  // what is ready is not computed then, and takes no time
   return put.ok();
 }
@@ -282,7 +281,7 @@ PINION_DECL kernel_context executor::context() {
   return c;
 }
 
-PINION_DECL void executor::aim(kernel_context& c, const executable::item& it, std::span<any_tensor> inputs) {
+PINION_DECL void executor::point(kernel_context& c, const executable::item& it, std::span<any_tensor> inputs) {
   c.node = it.node;
   if (it.copies_lent)
     for (any_tensor& in : inputs) in = kept(std::move(in), e_.device->memory());
@@ -307,7 +306,7 @@ PINION_DECL void executor::run_item(const executable::item& it, kernel_context& 
       default:
         std::optional<cancellable_work> until_failed;
         if (it.may_stop) until_failed.emplace(step_.cancellation);
-        aim(c, it, inputs);
+        point(c, it, inputs);
         if (step_.tracer)
           run_traced(it, c);
         else
@@ -384,7 +383,7 @@ PINION_DECL void executor::wait(int i) {
   auto held = std::make_shared<waiting>();
   held->inputs = take_inputs(it);
   held->context = context();
-  aim(held->context, it, held->inputs);
+  point(held->context, it, held->inputs);
   if (step_.tracer) held->time = begin_trace(it, held->inputs);
   const auto ended = [self = shared_from_this(), i, held](const outcome<>& how) {
     if (held->ended.exchange(true, std::memory_order_acq_rel)) return;

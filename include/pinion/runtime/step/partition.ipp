@@ -61,14 +61,14 @@ class partitioner {
     int device = -1, item = -1;
   };
   // A value on another device than the one that made it.
-  struct guest {
+  struct received {
     int device;
     node_id node;
     int output;
-    friend bool operator==(const guest&, const guest&) = default;
+    friend bool operator==(const received&, const received&) = default;
   };
-  struct hash_guest {
-    std::size_t operator()(const guest& v) const {
+  struct hash_received {
+    std::size_t operator()(const received& v) const {
       const auto a = static_cast<std::uint64_t>(v.device) << 32 | static_cast<std::uint32_t>(v.node);
       return static_cast<std::size_t>((a ^ static_cast<std::uint64_t>(v.output + 1) << 56) * 0x9E3779B97F4A7C15u >> 8);
     }
@@ -153,7 +153,7 @@ class partitioner {
     const int from = is_fed ? fed->second.device : where(o.node).device;
     const std::pair<int, int> source = is_fed ? std::pair(fed->second.item, 0) : std::pair(where(o.node).item, o.index);
     if (from == device) return source;
-    const auto [at, fresh] = guests_.try_emplace({device, o.node, o.index});
+    const auto [at, fresh] = received_.try_emplace({device, o.node, o.index});
     if (fresh) at->second = transfer({from, device, o, g_[o.node].name, waits_of({o.node}, o.node)}, source, {});
     return {at->second, 0};
   }
@@ -178,12 +178,13 @@ class partitioner {
       return items.push_back(known->second);
     std::vector<node_id> fresh, rest;
     for (const node_id id : nodes)
-      (guests_.contains({device, id, done}) || guests_.contains({device, id, together}) ? rest : fresh).push_back(id);
+      (received_.contains({device, id, done}) || received_.contains({device, id, together}) ? rest : fresh)
+          .push_back(id);
     if (fresh.size() < 2) rest.insert(rest.end(), fresh.begin(), fresh.end()), fresh.clear();
     for (const node_id id : rest) items.push_back(done_on(device, id));
     if (fresh.empty()) return;
     const int told = tell_together(device, reader, from, fresh);
-    for (const node_id id : fresh) guests_[{device, id, together}] = told;
+    for (const node_id id : fresh) received_[{device, id, together}] = told;
     told_together_.emplace(std::pair(device, std::move(fresh)), told);
     items.push_back(told);
   }
@@ -191,7 +192,7 @@ class partitioner {
   // Returns the item of a device after which a node of another is known to be done.
   int done_on(int device, node_id id) {
     const place from = where(id);
-    const auto [at, fresh] = guests_.try_emplace({device, id, done});
+    const auto [at, fresh] = received_.try_emplace({device, id, done});
     if (fresh)
       at->second = transfer({from.device, device, {id, done}, g_[id].name, waits_of({id}, id)}, {-1, 0}, {from.item});
     return at->second;
@@ -251,7 +252,7 @@ class partitioner {
   std::vector<partition> parts_;  // one per device
   std::vector<place> where_;      // one per node
   std::map<std::pair<node_id, int>, place> fed_;
-  std::unordered_map<guest, int, hash_guest> guests_;
+  std::unordered_map<received, int, hash_received> received_;
   std::map<std::pair<int, std::vector<node_id>>, int> told_together_;  // by device and nodes
   std::unordered_map<node_id, shared_waits> waits_;                    // part_item::waits of a value of each node
 };

@@ -80,7 +80,7 @@ expr<T> global_norm(const std::vector<expr<T>>& list, source_location where = so
   expr<T> sum;
   for (const expr<T>& x : list) {
     const expr<T> squares = [&] {
-      const beside there(x.owner(), x.id(x.owner()));
+      const same_device there(x.owner(), x.id(x.owner()));
       return expr<T>(reduce_sum(square(x)));
     }();
     sum = sum.empty() ? squares : expr<T>(sum + squares);
@@ -106,7 +106,7 @@ clipped_list<T> clip_by_global_norm(const std::vector<expr<T>>& list, double cli
   clipped_list<T> clipped{{}, global_norm(list)};
   const expr<T> scale = detail::global_scale(clipped.norm, clip_norm);
   for (const expr<T>& x : list) {
-    const beside there(x.owner(), x.id(x.owner()));
+    const same_device there(x.owner(), x.id(x.owner()));
     clipped.list.push_back(x * scale);
   }
   return clipped;

@@ -5,7 +5,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/expr.hpp>
-#include <pinion/graph/beside.hpp>
+#include <pinion/graph/same_device.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -46,7 +46,7 @@ std::vector<gradient_of_variable> change_gradients(const std::vector<gradient_of
     if (one.empty()) continue;
     one.expect_in(g);
     const output values = one.values();
-    const beside there(g, values.node);
+    const same_device there(g, values.node);
     const auto as = [&]<class T>() { return one.with_values(expr<T>(change(expr<T>(g, values))).endpoint(g)); };
     changed.back() =
         g.type_of(values).dtype == dtype::float64 ? as.template operator()<double>() : as.template operator()<float>();

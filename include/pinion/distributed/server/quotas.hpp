@@ -15,9 +15,9 @@ namespace pinion { inline namespace v0 { namespace distributed {
 
 // The bytes and runs of each client, and of all, that a server holds at present, and their limits. Owned by a server,
 // and used in the network's thread; shares may be destroyed in any thread.
-class burdens {
+class quotas {
  public:
-  burdens(std::string task, const server_limits& limits) : task_(std::move(task)), limits_(limits) {}
+  quotas(std::string task, const server_limits& limits) : task_(std::move(task)), limits_(limits) {}
 
   // A part of what a client asks for: it counts until this is destroyed.
   using share = std::shared_ptr<void>;
@@ -42,22 +42,22 @@ class burdens {
   bool forget(std::uint64_t client) { return each_.erase(client) > 0; }
 
  private:
-  struct burden {
+  struct quota {
     std::atomic<std::uint64_t> bytes{0};
     std::atomic<int> runs{0};
   };
-  std::shared_ptr<burden> of(std::uint64_t client);
-  share counted(const std::shared_ptr<burden>& one) const;
+  std::shared_ptr<quota> of(std::uint64_t client);
+  share counted(const std::shared_ptr<quota>& one) const;
   error too_much(const std::string& what, const std::string& limit) const;
 
   const std::string task_;
   const server_limits limits_;
-  std::map<std::uint64_t, std::shared_ptr<burden>> each_;
-  const std::shared_ptr<burden> all_ = std::make_shared<burden>();
+  std::map<std::uint64_t, std::shared_ptr<quota>> each_;
+  const std::shared_ptr<quota> all_ = std::make_shared<quota>();
 };
 
 }}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
-#include <pinion/distributed/server/burdens.ipp>
+#include <pinion/distributed/server/quotas.ipp>
 #endif

@@ -9,8 +9,8 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// The party behind a request: the master of the worker's own task, or a peer over a connection.
-struct party {
+// Who is behind a request: the master of the worker's own task, or a peer over a connection.
+struct requester {
   std::uint64_t channel = 0;      // the connection; 0: the master of this task
   std::string name = {};          // name of the peer's task; "": a client that is not a task
   std::uint64_t incarnation = 0;  // incarnation of the peer

@@ -13,12 +13,12 @@ namespace pinion { inline namespace v0 {
 
 // While it lives, nodes of this thread ask for the device that a given node asks for, and for no other. Plans name
 // `who` as the reason: "forward op MatMul", "node W". Made and destroyed in one thread, in stack order.
-class [[nodiscard]] beside {
+class [[nodiscard]] same_device {
  public:
-  PINION_GUARD beside(const node& n, const std::string& who);
-  PINION_GUARD beside(graph_view g, node_id id);
-  beside(const beside&) = delete;
-  ~beside() { scope_state::current().device = std::move(saved_); }
+  PINION_GUARD same_device(const node& n, const std::string& who);
+  PINION_GUARD same_device(graph_view g, node_id id);
+  same_device(const same_device&) = delete;
+  ~same_device() { scope_state::current().device = std::move(saved_); }
 
  private:
   std::shared_ptr<const device_scope> saved_;
@@ -27,5 +27,5 @@ class [[nodiscard]] beside {
 }}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
-#include <pinion/graph/beside.ipp>
+#include <pinion/graph/same_device.ipp>
 #endif
