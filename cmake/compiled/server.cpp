@@ -1,7 +1,7 @@
 // The part of pinion::compiled that holds the bodies of servers.
 #include <pinion/base/config.hpp>
 #if PINION_HAS_DISTRIBUTED
-#include <pinion/distributed/server/burdens.ipp>
+#include <pinion/distributed/server/quotas.ipp>
 #include <pinion/distributed/server/calls.ipp>
 #include <pinion/distributed/server/draining.ipp>
 #include <pinion/distributed/server/graph_requests.ipp>
