@@ -1,7 +1,6 @@
 // The part of pinion::compiled that holds the bodies of servers.
 #include <pinion/base/config.hpp>
 #if PINION_HAS_DISTRIBUTED
-#include <pinion/distributed/server/quotas.ipp>
 #include <pinion/distributed/server/calls.ipp>
 #include <pinion/distributed/server/draining.ipp>
 #include <pinion/distributed/server/graph_requests.ipp>
@@ -10,6 +9,7 @@
 #include <pinion/distributed/server/kept_file.ipp>
 #include <pinion/distributed/server/kept_variables.ipp>
 #include <pinion/distributed/server/local_cluster.ipp>
+#include <pinion/distributed/server/quotas.ipp>
 #include <pinion/distributed/server/reporter.ipp>
 #include <pinion/distributed/server/run_requests.ipp>
 #include <pinion/distributed/server/server.ipp>
