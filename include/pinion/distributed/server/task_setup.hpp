@@ -40,7 +40,7 @@ std::string address_of_task(const std::string& in_cluster, const rpc::listener& 
 // Writes a line where a task's certificate names other tasks alone, so that others refuse it.
 void tell_of_certificate(const rpc::identity& me);
 
-// The options of the parts of a server: its devices, its exchange, its ways to other tasks, and its acceptor. The log and
+// The options of the parts of a server: its devices, its exchange, its ways to other tasks, and acceptor. The log and
 // `failures` tell of those whom the acceptor refuses. Of slabs no more are mapped than the system has mappings for.
 runtime::task_options task_options_of(const server_options& options, const std::string& name,
                                       const server_threads& threads);
