@@ -1,4 +1,4 @@
-// The part of pinion::compiled that holds the bodies of the simulated network.
+// The unit of pinion::netsim: the bodies of the simulated network.
 #include <pinion/base/config.hpp>
 #if PINION_HAS_DISTRIBUTED
 #include <pinion/netsim/attempt.ipp>

@@ -16,7 +16,7 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-using deadline = std::optional<time_point>;  // a deadline; none: no limit
+using deadline = std::optional<time_point>;  // when a wait ends; none: no limit
 
 // The limits of a call that may have to wait for tasks to come up before it works; none: no limit.
 struct call_limits {
