@@ -55,8 +55,8 @@ class table {
   table(const words& w, world has)
       : world_(std::move(has)),
         shows_story_(w.has("--story")),
-        limits_(w.has("--short") ? patience{.max_wait = 7, .worker_timeout = 3, .look = 3, .short_wait = 10}
-                                 : patience{}) {
+        limits_(w.has("--short") ? wait_limits{.max_wait = 7, .worker_timeout = 3, .look = 3, .short_wait = 10}
+                                 : wait_limits{}) {
     for (const trial& t : all_trials()) {
       const bool chosen = !w.has("--short") || std::find(in_short.begin(), in_short.end(), t.name()) != in_short.end();
       if (chosen && t.name().find(w.get("--only")) != std::string::npos) trials_.push_back(t);
@@ -114,7 +114,7 @@ class table {
 
   const world world_;
   const bool shows_story_;
-  const patience limits_;
+  const wait_limits limits_;
   std::vector<trial> trials_;
   std::vector<outcome> outcomes_;
   std::atomic<std::size_t> next_{0};

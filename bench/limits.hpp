@@ -14,11 +14,11 @@ namespace ps = pinion::scalar;
 struct multiply_adds {
   static constexpr int chains = 10;
   template <class Isa>
-  static PINION_INLINE void run(float* x, std::int64_t turns) {
+  static PINION_INLINE void run(float* x, std::int64_t rounds) {
     using V = ps::simd<float, Isa>;
     const V m = V::load(x);
     V a0 = x[0], a1 = x[1], a2 = x[2], a3 = x[3], a4 = x[4], a5 = x[5], a6 = x[6], a7 = x[7], a8 = x[8], a9 = x[9];
-    for (std::int64_t i = 0; i < turns; ++i) {
+    for (std::int64_t i = 0; i < rounds; ++i) {
       a0 = fma(a0, m, m), a1 = fma(a1, m, m), a2 = fma(a2, m, m), a3 = fma(a3, m, m), a4 = fma(a4, m, m);
       a5 = fma(a5, m, m), a6 = fma(a6, m, m), a7 = fma(a7, m, m), a8 = fma(a8, m, m), a9 = fma(a9, m, m);
     }

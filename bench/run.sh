@@ -11,7 +11,7 @@
 # the folder TASKFLOW_DIR. The report says which were there. Run it on a machine that does nothing else.
 set -eu
 cd "$(dirname "$0")/.."
-all=(mnist_step scalar_adds task_graphs loop_turns memory_bound products step_memory sessions_beside map_rates
+all=(mnist_step scalar_adds task_graphs loop_iterations memory_bound products step_memory sessions_beside map_rates
   interpreter elementwise)
 report=build/release/report
 case "${1:-}" in */*) report=$1 && shift ;; esac

@@ -18,7 +18,7 @@ namespace pn = pinion;
 namespace tr = pinion::train;
 
 constexpr int ps_tasks = 2, workers = 3, last_step = 400;
-constexpr auto patience = std::chrono::seconds(20);
+constexpr auto timeout = std::chrono::seconds(20);
 
 // y = w x + b, where 2 and 1 would be right. Variables go to ps tasks, where the cluster has any.
 struct model {
@@ -73,7 +73,7 @@ int work(const pn::cluster_spec& cluster, int task, const std::string& dir) {
        .chief_only_hooks = {farewell{m}},
        .save_checkpoint_steps = 100,
        .save_summaries_steps = 50,
-       .config = {.operation_timeout = patience}}};
+       .config = {.operation_timeout = timeout}}};
   pn::tensor<float> x({4});
   for (int i = 0; i < 4; ++i) x(i) = float(i - task);  // data of its own
   while (!sess.should_stop()) sess.run({{m.X, x}}, m.train);
@@ -92,7 +92,7 @@ int main() try {
 
   // The state is still there, for any session that asks.
   model all("/job:ps/task:0", cluster);
-  pn::session any{{.target = "pinion://" + cluster.address("ps", 0), .graph = &all.g, .operation_timeout = patience}};
+  pn::session any{{.target = "pinion://" + cluster.address("ps", 0), .graph = &all.g, .operation_timeout = timeout}};
   const std::int64_t step = any.run(all.step);
   for (int t = 0; t < ps_tasks; ++t) pn::shutdown("pinion://" + cluster.address("ps", t));
   for (auto& ps : serving) ps.get();

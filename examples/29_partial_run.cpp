@@ -1,4 +1,4 @@
-// One step in two turns: what the first fetches decides what the second feeds.
+// One step in two calls: what the first fetches decides what the second feeds.
 //
 //   x ──> mean ──> the program ──> factor
 //   └──────> y = factor * x - mean <──┘

@@ -30,7 +30,7 @@ struct trial {
 };
 
 // The limits of waits in a trial, in seconds.
-struct patience {
+struct wait_limits {
   double max_wait = 45, worker_timeout = 15;
   double look = 5;        // what goes on after a fault is looked at for so long
   double grace = 40;      // beyond the waits above nobody may wait longer than this
@@ -60,7 +60,7 @@ struct outcome {
 // For one thread.
 class trial_run {
  public:
-  trial_run(const trial& t, const patience& p, int number)
+  trial_run(const trial& t, const wait_limits& p, int number)
       : t_(t),
         p_(p),
         folder_(std::filesystem::temp_directory_path() / fmt::format("pinion_faults_{}_{}", ::getpid(), number)) {
@@ -240,7 +240,7 @@ class trial_run {
   }
 
   const trial t_;
-  const patience p_;
+  const wait_limits p_;
   const std::filesystem::path folder_;
   std::optional<ledger> ledger_;
   std::optional<scene> scene_;

@@ -78,10 +78,10 @@ class host_network final : public pn::rpc::network {
   explicit host_network(std::shared_ptr<pn::netsim::sim_network> of) : of_(std::move(of)) {}
 
   asio::io_context& context() override {
-    turns::now_running()->posts();
+    scheduler::now_running()->posts();
     return of_->context();
   }
-  time_point now() const override { return turns::now_running()->now(); }
+  time_point now() const override { return scheduler::now_running()->now(); }
   std::unique_ptr<pn::rpc::timer> make_timer() override { return of_->make_timer(); }
   std::uint64_t draw() override { return of_->draw(); }
   pn::rpc::awaitable<std::unique_ptr<pn::rpc::byte_stream>> connect(std::string address, time_point by) override {
@@ -116,7 +116,7 @@ struct life : process {
 
 // The life that the calling thread belongs to; null: none.
 inline life* own_life() {
-  strand* const me = turns::me();
+  strand* const me = scheduler::me();
   return me ? static_cast<life*>(me->of) : nullptr;
 }
 
@@ -163,7 +163,7 @@ class glance {
 // longer than a step may take; the ps is asked to end while a step waits there.
 enum class errand { none, orphan, part, leave };
 
-// The hosts, and what can be done to them. Used by the thread that has the turn.
+// The hosts, and what can be done to them. Used by the thread that runs.
 class cluster {
  public:
   cluster(const draw& how, history& h, ledger& l, const std::string& folder)
@@ -199,7 +199,7 @@ class cluster {
     lives_.push_back(world.host(h.name));
     h.now->net = std::make_shared<host_network>(lives_.back());
     tells.tell("start " + h.full());
-    strand* const me = turns::me();
+    strand* const me = scheduler::me();
     process* const own = std::exchange(me->of, h.now.get());  // the threads of a process begin in it
     h.now->thread = std::thread([&h, program = std::move(program)] {
       life& mine = *h.now;
@@ -281,7 +281,7 @@ class cluster {
   errand wanted = errand::none;                    // of the guest
   bool brisk = false;                              // workers make one step after the other
   host *from = nullptr, *to = nullptr;             // tasks between which its values go
-  std::mutex beginning;                            // guards nothing: one thread has the turn
+  std::mutex beginning;                            // guards nothing: one thread runs
   time_point quiet_since = time_point::max();      // nothing is broken, and all have recovered
 
   // Something has failed; while it is quiet nothing may.

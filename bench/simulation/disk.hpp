@@ -30,7 +30,7 @@ inline int (*real_remove)(const char*);
 inline ssize_t (*real_pwrite)(int, const void*, size_t, off_t);
 
 // The disks of all hosts: the folders below one root, of which each folder's path tells its host. Used by the thread
-// that has the turn.
+// that runs.
 class disks {
  public:
   explicit disks(std::string root) : root_(std::move(root)) {
@@ -147,7 +147,7 @@ class disks {
 
 // True for a thread of a process that is dead, which changes nothing any more.
 inline bool of_the_dead() {
-  return here() && turns::me()->of && turns::me()->of->dead;
+  return here() && scheduler::me()->of && scheduler::me()->of->dead;
 }
 
 }  // namespace simulation

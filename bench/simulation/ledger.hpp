@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "turns.hpp"
+#include "scheduler.hpp"
 
 namespace simulation {
 
@@ -44,7 +44,7 @@ class history {
   const std::vector<std::string>& last() const { return last_; }
   std::uint64_t digest() const { return digest_; }
   time_point start() const { return start_; }
-  static time_point now() { return turns::now_running()->now(); }
+  static time_point now() { return scheduler::now_running()->now(); }
 
  private:
   const time_point start_;

@@ -16,7 +16,7 @@
 #include <cstring>
 #include <random>
 
-#include "turns.hpp"
+#include "scheduler.hpp"
 
 namespace simulation {
 
@@ -27,9 +27,9 @@ F original(F& kept, const char* name, const char* version = nullptr) {
   return kept;
 }
 
-// The simulation's turn, if the calling thread is one of its threads.
-inline turns* here() {
-  return turns::me() ? turns::now_running() : nullptr;
+// The simulation's scheduler, if the calling thread is one of its threads.
+inline scheduler* here() {
+  return scheduler::me() ? scheduler::now_running() : nullptr;
 }
 
 inline time_point to_time(const timespec& t) {
@@ -56,7 +56,7 @@ struct end_of_thread {
   static void at_end(void* self) {
     if (self != &again_)
       pthread_setspecific(key(), &again_);
-    else if (turns* t = here())
+    else if (scheduler* t = here())
       t->end();
   }
   static pthread_key_t key() {
@@ -72,7 +72,7 @@ struct end_of_thread {
 inline void* begin_thread(void* given) {
   const body what = *static_cast<body*>(given);
   delete static_cast<body*>(given);
-  turns::begin(what.as);
+  scheduler::begin(what.as);
   pthread_setspecific(end_of_thread::key(), what.as);
   return what.run(what.with);
 }
@@ -95,9 +95,9 @@ inline long (*real_syscall)(long, ...);
 inline int (*real_random_bytes)(unsigned char*, int);
 
 // Nobody else runs between the release of the lock and the wait.
-inline bool wait_on(turns& t, pthread_cond_t* c, pthread_mutex_t* m, time_point until) {
+inline bool wait_on(scheduler& t, pthread_cond_t* c, pthread_mutex_t* m, time_point until) {
   original(real_unlock, "pthread_mutex_unlock")(m);
-  --turns::me()->locks;
+  --scheduler::me()->locks;
   t.wake(m, true);
   const bool woken = t.wait(c, until);
   pthread_mutex_lock(m);
@@ -109,9 +109,9 @@ inline bool wait_on(turns& t, pthread_cond_t* c, pthread_mutex_t* m, time_point 
 extern "C" {
 
 int pthread_create(pthread_t* to, const pthread_attr_t* how, void* (*run)(void*), void* with) noexcept {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   if (!t) return simulation::original(simulation::real_create, "pthread_create")(to, how, run, with);
-  simulation::strand* const made = t->add(simulation::turns::me()->of);
+  simulation::strand* const made = t->add(simulation::scheduler::me()->of);
   const int answer = simulation::original(simulation::real_create, "pthread_create")(
       to, how, simulation::begin_thread, new simulation::body{made, run, with});
   if (answer == 0)
@@ -122,7 +122,7 @@ int pthread_create(pthread_t* to, const pthread_attr_t* how, void* (*run)(void*)
 }
 
 int pthread_join(pthread_t who, void** result) {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   simulation::strand* const other = t ? t->find(who) : nullptr;
   if (other) {
     while (other->is != simulation::strand::state::ended) t->wait(other);
@@ -134,7 +134,7 @@ int pthread_join(pthread_t who, void** result) {
 }
 
 int pthread_detach(pthread_t who) noexcept {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   if (simulation::strand* const other = t ? t->find(who) : nullptr) {
     other->joined = other->detached = true;
     if (other->is == simulation::strand::state::ended) t->forget(other);
@@ -145,12 +145,12 @@ int pthread_detach(pthread_t who) noexcept {
 // ---- locks and conditions
 
 int pthread_mutex_lock(pthread_mutex_t* m) noexcept {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   if (!t) return simulation::original(simulation::real_lock, "pthread_mutex_lock")(m);
   t->hurry();
   for (;;) {
     const int answer = pthread_mutex_trylock(m);
-    if (answer == 0) ++simulation::turns::me()->locks;
+    if (answer == 0) ++simulation::scheduler::me()->locks;
     if (answer != EBUSY) return answer;
     t->wait(m);
   }
@@ -158,8 +158,8 @@ int pthread_mutex_lock(pthread_mutex_t* m) noexcept {
 
 int pthread_mutex_unlock(pthread_mutex_t* m) noexcept {
   const int answer = simulation::original(simulation::real_unlock, "pthread_mutex_unlock")(m);
-  if (simulation::turns* const t = simulation::here()) {
-    --simulation::turns::me()->locks;
+  if (simulation::scheduler* const t = simulation::here()) {
+    --simulation::scheduler::me()->locks;
     t->wake(m, true);
     t->released();
   }
@@ -167,34 +167,34 @@ int pthread_mutex_unlock(pthread_mutex_t* m) noexcept {
 }
 
 int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   if (!t) return simulation::original(simulation::real_cond_wait, "pthread_cond_wait", "GLIBC_2.3.2")(c, m);
   simulation::wait_on(*t, c, m, simulation::time_point::max());
   return 0;
 }
 
 int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* until) {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   if (!t)
     return simulation::original(simulation::real_cond_timedwait, "pthread_cond_timedwait", "GLIBC_2.3.2")(c, m, until);
   return simulation::wait_on(*t, c, m, simulation::to_time(CLOCK_REALTIME, *until)) ? 0 : ETIMEDOUT;
 }
 
 int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t which, const timespec* until) {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   if (!t) return simulation::original(simulation::real_cond_clockwait, "pthread_cond_clockwait")(c, m, which, until);
   return simulation::wait_on(*t, c, m, simulation::to_time(which, *until)) ? 0 : ETIMEDOUT;
 }
 
 int pthread_cond_signal(pthread_cond_t* c) noexcept {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   if (!t) return simulation::original(simulation::real_signal, "pthread_cond_signal", "GLIBC_2.3.2")(c);
   t->wake(c, false);
   return 0;
 }
 
 int pthread_cond_broadcast(pthread_cond_t* c) noexcept {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   if (!t) return simulation::original(simulation::real_broadcast, "pthread_cond_broadcast", "GLIBC_2.3.2")(c);
   t->wake(c, true);
   return 0;
@@ -207,7 +207,7 @@ long syscall(long number, ...) noexcept {
   long a[6];
   for (long& x : a) x = va_arg(given, long);
   va_end(given);
-  simulation::turns* const t = number == SYS_futex ? simulation::here() : nullptr;
+  simulation::scheduler* const t = number == SYS_futex ? simulation::here() : nullptr;
   if (!t) return simulation::original(simulation::real_syscall, "syscall")(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   int* const at = reinterpret_cast<int*>(a[0]);
   const int what = static_cast<int>(a[1]) & FUTEX_CMD_MASK;
@@ -224,23 +224,23 @@ long syscall(long number, ...) noexcept {
 // ---- clocks
 
 int sched_yield() noexcept {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   if (!t) return simulation::original(simulation::real_yield, "sched_yield")();
   // Threads yield while they look for something to come soon, for 300 us at most. One look is enough here, since each
-  // costs a run some turns.
+  // costs a run some switches.
   t->sleep(std::chrono::microseconds(350));
   return 0;
 }
 
 int nanosleep(const timespec* time, timespec* left) {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   if (!t) return simulation::original(simulation::real_nanosleep, "nanosleep")(time, left);
   t->sleep(simulation::to_time(*time).time_since_epoch());
   return 0;
 }
 
 int clock_nanosleep(clockid_t which, int flags, const timespec* time, timespec* left) {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   if (!t) return simulation::original(simulation::real_clock_nanosleep, "clock_nanosleep")(which, flags, time, left);
   if (flags == TIMER_ABSTIME)
     t->wait(time, simulation::to_time(which, *time));
@@ -250,7 +250,7 @@ int clock_nanosleep(clockid_t which, int flags, const timespec* time, timespec* 
 }
 
 int clock_gettime(clockid_t which, timespec* to) noexcept {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   if (!t || (which != CLOCK_MONOTONIC && which != CLOCK_REALTIME))
     return simulation::original(simulation::real_gettime, "clock_gettime")(which, to);
   const auto since = t->now().time_since_epoch();
@@ -261,7 +261,7 @@ int clock_gettime(clockid_t which, timespec* to) noexcept {
 // ---- random numbers
 
 int RAND_bytes(unsigned char* to, int bytes) {
-  simulation::turns* const t = simulation::here();
+  simulation::scheduler* const t = simulation::here();
   if (!t) return simulation::original(simulation::real_random_bytes, "RAND_bytes")(to, bytes);
   for (int i = 0; i < bytes; ++i) to[i] = static_cast<unsigned char>(t->draw());
   return 1;
@@ -271,7 +271,7 @@ int RAND_bytes(unsigned char* to, int bytes) {
 
 // The body of std::random_device::operator().
 std::random_device::result_type std::random_device::_M_getval() {
-  if (simulation::turns* const t = simulation::here()) return static_cast<result_type>(t->draw());
+  if (simulation::scheduler* const t = simulation::here()) return static_cast<result_type>(t->draw());
   result_type drawn = 0;
   static_cast<void>(!::getentropy(&drawn, sizeof drawn));
   return drawn;

@@ -260,7 +260,7 @@ class weather {
       expect_at_most(h, "bytes that wait", r.backlog.bytes_waiting + r.backlog.bytes_received, 1 << 20);
       expect_at_most(h, "queued closures", static_cast<std::size_t>(r.pool.queued), 100);
     }
-    expect_at_most(c_.hosts[0], "threads of all", turns::now_running()->alive(), 160);
+    expect_at_most(c_.hosts[0], "threads of all", scheduler::now_running()->alive(), 160);
   }
   void expect_at_most(const host& h, std::string_view what, std::size_t is, std::size_t most) {
     if (is > most) c_.tells.broken(fmt::format("{} has {} {}", h.full(), is, what));
@@ -279,7 +279,7 @@ class weather {
       if (a.saved < a.told)
         c_.tells.broken(fmt::format("worker {} ended at {}, and the last checkpoint has {}", i, a.told, a.saved));
     }
-    if (const auto left = turns::now_running()->alive(); left > 1)
+    if (const auto left = scheduler::now_running()->alive(); left > 1)
       c_.tells.broken(fmt::format("{} threads are left", left - 1));
   }
   void expect_nothing_left(const host& h) {

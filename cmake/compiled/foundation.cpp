@@ -5,6 +5,7 @@
 #include <pinion/base/countdown.ipp>
 #include <pinion/base/descriptors.ipp>
 #include <pinion/base/error.ipp>
+#include <pinion/base/fair_queue.ipp>
 #include <pinion/base/few_lines.ipp>
 #include <pinion/base/harmless.ipp>
 #include <pinion/base/heap.ipp>
@@ -18,12 +19,11 @@
 #include <pinion/base/outcome.ipp>
 #include <pinion/base/process.ipp>
 #include <pinion/base/processors.ipp>
-#include <pinion/base/short_turns.ipp>
 #include <pinion/base/source_location.ipp>
 #include <pinion/base/stop_signal.ipp>
 #include <pinion/base/thread_place.ipp>
 #include <pinion/base/thread_pool.ipp>
-#include <pinion/base/turn_queue.ipp>
+#include <pinion/base/time_slice.ipp>
 #include <pinion/device/accelerator.ipp>
 #include <pinion/device/cuda/available.ipp>
 #include <pinion/device/cuda/shared_library.ipp>

@@ -1,8 +1,8 @@
 // The part of pinion::compiled that holds the bodies of masters and their clients.
 #include <pinion/base/config.hpp>
 #if PINION_HAS_DISTRIBUTED
+#include <pinion/distributed/client/remote_partial_run.ipp>
 #include <pinion/distributed/client/remote_session.ipp>
-#include <pinion/distributed/client/remote_turns.ipp>
 #include <pinion/distributed/client/session_port.ipp>
 #include <pinion/distributed/client/sessions.ipp>
 #include <pinion/distributed/client/stop_request.ipp>
@@ -11,8 +11,8 @@
 #include <pinion/distributed/master/local_masters.ipp>
 #include <pinion/distributed/master/master.ipp>
 #include <pinion/distributed/master/master_session.ipp>
+#include <pinion/distributed/master/session_partial_run.ipp>
 #include <pinion/distributed/master/session_run.ipp>
 #include <pinion/distributed/master/session_step.ipp>
-#include <pinion/distributed/master/session_turns.ipp>
 #include <pinion/distributed/master/users.ipp>
 #endif

@@ -12,6 +12,7 @@
 #include <pinion/rpc/credentials.ipp>
 #include <pinion/rpc/deliveries.ipp>
 #include <pinion/rpc/digest.ipp>
+#include <pinion/rpc/event_loop.ipp>
 #include <pinion/rpc/failure.ipp>
 #include <pinion/rpc/frame.ipp>
 #include <pinion/rpc/fuse.ipp>
@@ -20,7 +21,6 @@
 #include <pinion/rpc/local_network.ipp>
 #include <pinion/rpc/message.ipp>
 #include <pinion/rpc/network.ipp>
-#include <pinion/rpc/network_turn.ipp>
 #include <pinion/rpc/opening.ipp>
 #include <pinion/rpc/outbox.ipp>
 #include <pinion/rpc/poll_list.ipp>

@@ -5,7 +5,7 @@
 #include <pinion/runtime/direct_session.ipp>
 #include <pinion/runtime/feed_check.ipp>
 #include <pinion/runtime/fetches.ipp>
-#include <pinion/runtime/local_turns.ipp>
+#include <pinion/runtime/local_partial_run.ipp>
 #include <pinion/runtime/memory_use.ipp>
 #include <pinion/runtime/options.ipp>
 #include <pinion/runtime/partial_run.ipp>
@@ -24,6 +24,7 @@
 #include <pinion/runtime/step/lane_run.ipp>
 #include <pinion/runtime/step/life_recorder.ipp>
 #include <pinion/runtime/step/memory_plan.ipp>
+#include <pinion/runtime/step/partial.ipp>
 #include <pinion/runtime/step/partition.ipp>
 #include <pinion/runtime/step/placed_steps.ipp>
 #include <pinion/runtime/step/planned_memory.ipp>
@@ -37,7 +38,6 @@
 #include <pinion/runtime/step/step_tracer.ipp>
 #include <pinion/runtime/step/timeline.ipp>
 #include <pinion/runtime/step/transfer_key.ipp>
-#include <pinion/runtime/step/turns.ipp>
 #include <pinion/runtime/step/value_lives.ipp>
 #include <pinion/runtime/step/wrong_values.ipp>
 #include <pinion/runtime/task.ipp>

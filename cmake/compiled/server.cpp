@@ -9,6 +9,7 @@
 #include <pinion/distributed/server/kept_file.ipp>
 #include <pinion/distributed/server/kept_variables.ipp>
 #include <pinion/distributed/server/local_cluster.ipp>
+#include <pinion/distributed/server/partial_run_requests.ipp>
 #include <pinion/distributed/server/quotas.ipp>
 #include <pinion/distributed/server/reporter.ipp>
 #include <pinion/distributed/server/run_requests.ipp>
@@ -16,5 +17,4 @@
 #include <pinion/distributed/server/spare_memory.ipp>
 #include <pinion/distributed/server/task_server.ipp>
 #include <pinion/distributed/server/task_setup.ipp>
-#include <pinion/distributed/server/turn_requests.ipp>
 #endif

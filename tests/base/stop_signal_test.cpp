@@ -1,4 +1,5 @@
-// Being asked to stop: who is told, in which turn, and what becomes of the signals. Each test has a process of its own.
+// Being asked to stop: who is told, at which stage, and what becomes of the signals. Each test has a process of its
+// own.
 #include <pinion/base/stop_signal.hpp>
 
 #include <sys/wait.h>
@@ -33,7 +34,7 @@ void ask(int number) {
 }
 
 struct listening {
-  explicit listening(stop_turn turn) : listener(turn, [this](int number) { told.set_value(number); }) {}
+  explicit listening(stop_stage stage) : listener(stage, [this](int number) { told.set_value(number); }) {}
   int number() { return told.get_future().get(); }
 
   std::promise<int> told;
@@ -43,7 +44,7 @@ struct listening {
 TEST_CASE("a listener is told of SIGINT and of SIGTERM, and which of them it was") {
   for (const int number : {SIGINT, SIGTERM})
     CHECK(child([=] {
-            listening l(stop_turn::serves);
+            listening l(stop_stage::serves);
             ask(number);
             return l.number() == number;
           }) == 0);
@@ -54,13 +55,13 @@ TEST_CASE("those who serve are told when all who save are done, whoever came fir
           std::promise<void> saving, may_end;
           std::atomic<bool> saved = false;
           std::promise<bool> serves;
-          const stop_listener first(stop_turn::serves, [&](int) { serves.set_value(saved); });
-          const stop_listener second(stop_turn::saves, [&](int) {
+          const stop_listener first(stop_stage::serves, [&](int) { serves.set_value(saved); });
+          const stop_listener second(stop_stage::saves, [&](int) {
             saving.set_value();
             may_end.get_future().wait();
             saved = true;
           });
-          listening third(stop_turn::saves);
+          listening third(stop_stage::saves);
           ask(SIGTERM);
           saving.get_future().wait();
           third.number();  // does not wait for the second
@@ -72,7 +73,7 @@ TEST_CASE("those who serve are told when all who save are done, whoever came fir
 TEST_CASE("the same signal twice is one request, and so is another one close behind it") {
   for (const int second : {SIGTERM, SIGINT})
     CHECK(child([=] {
-            listening l(stop_turn::saves);
+            listening l(stop_stage::saves);
             ask(SIGTERM);
             ask(second);
             return l.number() == SIGTERM;
@@ -83,7 +84,7 @@ TEST_CASE("a request that comes twice is one, also where its listener has gone m
   CHECK(child([] {
           const auto since = std::chrono::steady_clock::now();
           {
-            listening l(stop_turn::serves);
+            listening l(stop_stage::serves);
             ask(SIGTERM);
             l.number();
           }
@@ -95,7 +96,7 @@ TEST_CASE("a request that comes twice is one, also where its listener has gone m
 TEST_CASE("a second signal ends the process half a second later, while the first is still minded") {
   CHECK(child([] {
           std::promise<void> told;
-          const stop_listener l(stop_turn::saves, [&](int) {
+          const stop_listener l(stop_stage::saves, [&](int) {
             told.set_value();
             for (;;) ::pause();
           });
@@ -108,7 +109,7 @@ TEST_CASE("a second signal ends the process half a second later, while the first
 
 TEST_CASE("signals have their default again when nobody listens") {
   CHECK(child([] {
-          { listening l(stop_turn::saves); }
+          { listening l(stop_stage::saves); }
           ask(SIGTERM);
           return true;
         }) == -SIGTERM);
@@ -119,13 +120,13 @@ TEST_CASE("a handler that is there stays, and so does one that comes") {
   const auto own = [](int) { ++came; };
   CHECK(child([=] {
           std::signal(SIGTERM, own);
-          { listening l(stop_turn::saves); }
+          { listening l(stop_stage::saves); }
           ask(SIGTERM);
           return came == 1;
         }) == 0);
   CHECK(child([=] {
           {
-            listening l(stop_turn::saves);
+            listening l(stop_stage::saves);
             std::signal(SIGTERM, own);
             ask(SIGTERM);
           }
@@ -134,7 +135,7 @@ TEST_CASE("a handler that is there stays, and so does one that comes") {
         }) == 0);
   CHECK(child([] {
           std::signal(SIGTERM, SIG_IGN);
-          listening l(stop_turn::saves);
+          listening l(stop_stage::saves);
           ask(SIGTERM);
           return true;
         }) == 0);
@@ -143,17 +144,17 @@ TEST_CASE("a handler that is there stays, and so does one that comes") {
 TEST_CASE("a listener in a process that was asked to stop before is told at once") {
   CHECK(child([] {
           {
-            listening l(stop_turn::saves);
+            listening l(stop_stage::saves);
             ask(SIGTERM);
             l.number();
           }
-          return listening(stop_turn::serves).number() == SIGTERM;
+          return listening(stop_stage::serves).number() == SIGTERM;
         }) == 0);
 }
 
 TEST_CASE("a process knows from the signal on that it was asked") {
   CHECK(child([] {
-          listening l(stop_turn::saves);
+          listening l(stop_stage::saves);
           const int before = stop_signal_so_far();
           ask(SIGTERM);
           return before == 0 && stop_signal_so_far() == SIGTERM;
@@ -164,7 +165,7 @@ TEST_CASE("a process knows from the signal on that it was asked") {
 TEST_CASE("a child that is forked does not tell its parent") {
   CHECK(child([] {
           std::atomic<bool> told = false;
-          const stop_listener l(stop_turn::saves, [&](int) { told = true; });
+          const stop_listener l(stop_stage::saves, [&](int) { told = true; });
           const pid_t id = ::fork();
           if (id == 0) {
             ::alarm(30);
@@ -180,11 +181,11 @@ TEST_CASE("a child that is forked does not tell its parent") {
 TEST_CASE("a child that is forked has listeners of its own") {
   CHECK(child([] {
           std::atomic<bool> told = false;
-          const stop_listener inherited(stop_turn::saves, [&](int) { told = true; });
+          const stop_listener inherited(stop_stage::saves, [&](int) { told = true; });
           const pid_t id = ::fork();
           if (id == 0) {
             ::alarm(30);
-            listening own(stop_turn::serves);
+            listening own(stop_stage::serves);
             ask(SIGINT);
             ::_exit(own.number() == SIGINT && stop_signal_so_far() == SIGINT ? 0 : 1);
           }

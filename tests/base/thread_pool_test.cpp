@@ -40,7 +40,7 @@ TEST_CASE("the destructor runs what is queued") {
   CHECK(ran == 100);
 }
 
-TEST_CASE("lines take turns: one of a thousand closures holds up another by one") {
+TEST_CASE("lines are served round robin: one of a thousand closures holds up another by one") {
   std::promise<void> gate;
   std::vector<int> order;
   {

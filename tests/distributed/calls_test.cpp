@@ -63,7 +63,7 @@ TEST_CASE("L2: a quarter of the threads work for one client, and the others for 
   second.wait_for(100);
 }
 
-TEST_CASE("L2: where all threads are taken, clients take turns") {
+TEST_CASE("L2: where all threads are taken, clients are served round robin") {
   waiting_calls all_threads;
   std::vector<int> order;
   calls one(1);

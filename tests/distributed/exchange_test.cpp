@@ -557,7 +557,7 @@ TEST_CASE("V4: a value that is sent when its run was cancelled meanwhile is not 
   CHECK(m.a->values.offered() == 0);
 }
 
-TEST_CASE("F2: when the way to a peer goes down, its runs fail with its name, and what it was offered is dropped") {
+TEST_CASE("F2: when the route to a peer goes down, its runs fail with its name, and what it was offered is dropped") {
   market m(0);
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   from->send(m.key(1), m.value(1, 100));

@@ -61,8 +61,8 @@ struct client_of_impostor {
     master.answers(run_reply{{tensor<float>::of({2, 3}).untyped()}, {}, {}});
     master.answers(plan_reply{true_plan});
     master.answers(list_reply{true_plan.devices()});
-    master.answers(begun_turns{5});
-    master.answers(turn_taken{{tensor<float>::of({2, 3}).untyped()}, {}});
+    master.answers(partial_run_begun{5});
+    master.answers(partial_run_continued{{tensor<float>::of({2, 3}).untyped()}, {}});
   }
   std::optional<error> ask_all() {
     session sess{toward(master.target(), &made.g)};
@@ -104,10 +104,10 @@ TEST_CASE("a client refuses results that are not those of its step") {
   lie_to_client("another dtype", reply({any_tensor(dtype::int32, {2})}), unreadable);
   lie_to_client("another shape", reply({any_tensor(dtype::float32, {3})}), unreadable);
   lie_to_client("strings", reply({tensor<std::string>::of({{"a", "b"}}).untyped()}), unreadable);
-  lie_to_client("a turn without a result", turn_taken{{}, {}}, unreadable);
-  lie_to_client("nothing as the result of a turn", turn_taken{{any_tensor()}, {}}, unreadable);
-  lie_to_client("another shape of a turn", turn_taken{{any_tensor(dtype::float32, {3})}, {}}, unreadable);
-  lie_to_client("a run in turns of no number", begun_turns{0}, believed);
+  lie_to_client("a call without a result", partial_run_continued{{}, {}}, unreadable);
+  lie_to_client("nothing as the result of a call", partial_run_continued{{any_tensor()}, {}}, unreadable);
+  lie_to_client("another shape of a call", partial_run_continued{{any_tensor(dtype::float32, {3})}, {}}, unreadable);
+  lie_to_client("a partial run of no number", partial_run_begun{0}, believed);
   lie_to_client("a number of step that has no meaning", prepared_reply{std::numeric_limits<std::uint64_t>::max(), {}},
                 believed);
   lie_to_client("a session of no number", opened_session{0}, believed);
@@ -121,8 +121,9 @@ TEST_CASE("a client hears that what its master sent cannot be read, whichever fi
   damage_for_client("prepared_reply", prepared_reply{1, {"a line"}}, false);
   damage_for_client("run_reply", run_reply{{tensor<float>::of({2, 3}).untyped()}, {"a notice"}, {}}, true);
   damage_for_client("plan_reply", plan_reply{truth.true_plan}, false);
-  damage_for_client("begun_turns", begun_turns{5}, false);
-  damage_for_client("turn_taken", turn_taken{{tensor<float>::of({2, 3}).untyped()}, {"a notice"}}, true);
+  damage_for_client("partial_run_begun", partial_run_begun{5}, false);
+  damage_for_client("partial_run_continued", partial_run_continued{{tensor<float>::of({2, 3}).untyped()}, {"a notice"}},
+                    true);
   damage_for_client("list_reply", list_reply{truth.true_plan.devices()}, false);
 }
 

@@ -121,7 +121,7 @@ TEST_CASE("S7: an extension is known behind the beginning that it followed, and 
 TEST_CASE("S7: what extends a graph is known, too, and holes in it are where they were") {
   two_workers local;
   const server& master = local.server("worker", 0);
-  const auto in_turns = [&](const std::string& task) {
+  const auto partial = [&](const std::string& task) {
     model_on m(task);
     far_session sess(local);
     sess.extend(m);
@@ -129,8 +129,8 @@ TEST_CASE("S7: what extends a graph is known, too, and holes in it are where the
     m.y = sigmoid(square(m.y) * 0.f) + constant(filled({256, 64}, 1));  // the temporaries leave holes
     return bytes_to(master, [&] { CHECK(sess.first_step(m) == 1.5f); });
   };
-  CHECK(in_turns("/job:worker/task:0") > 4 << 14);
-  CHECK(in_turns("/job:worker/task:0") < few_bytes);
+  CHECK(partial("/job:worker/task:0") > 4 << 14);
+  CHECK(partial("/job:worker/task:0") < few_bytes);
 }
 
 TEST_CASE("S7: a second session ships no nodes that another task of its step holds, from whichever master it comes") {

@@ -53,7 +53,7 @@ own_session::own_session(liar& client) : session(client.ask<opened_session>(open
   told.add(all);
   step = client.ask<prepared_reply>(prepare_step{session, 0, signature(), false, 0}).step;
 }
-std::uint64_t own_session::step_in_turns(liar& client) const {
+std::uint64_t own_session::partial_step(liar& client) const {
   return client.ask<prepared_reply>(prepare_step{session, 0, signature(), false, 0, true}).step;
 }
 runtime::step_signature own_session::signature() const {
@@ -108,13 +108,13 @@ constexpr bool is_notice =
     std::is_same_v<M, cancel_run> || std::is_same_v<M, settle_run> || std::is_same_v<M, introduce_task> ||
     std::is_same_v<M, forget_session> || std::is_same_v<M, push_value> || std::is_same_v<M, announce_value> ||
     std::is_same_v<M, return_credit> || std::is_same_v<M, close_session> || std::is_same_v<M, cancel_runs> ||
-    std::is_same_v<M, end_turns>;
+    std::is_same_v<M, end_partial_run>;
 template <class M>
 constexpr bool is_of_task = M::method >= register_step::method&& M::method < open_session::method;
 template <class M>
 constexpr bool has_payload =
     std::is_same_v<M, push_value> || std::is_same_v<M, run_prepared> || std::is_same_v<M, register_step> ||
-    std::is_same_v<M, extend_graph> || std::is_same_v<M, take_turn>;
+    std::is_same_v<M, extend_graph> || std::is_same_v<M, continue_partial_run>;
 
 template <class M>
 M truth(scene&) {
@@ -211,17 +211,18 @@ run_prepared truth(scene& s) {
   return {s.own.session, s.own.step, 1000, own_session::feeds(), false};
 }
 template <>
-begin_turns truth(scene& s) {
-  return {s.own.session, s.own.step_in_turns(s.client), 1000};
+begin_partial_run truth(scene& s) {
+  return {s.own.session, s.own.partial_step(s.client), 1000};
 }
 template <>
-take_turn truth(scene& s) {
-  return {s.own.session,       s.client.ask<begun_turns>(truth<begin_turns>(s)).run, 1000, {0, 1}, {0, 1}, {},
-          own_session::feeds()};
+continue_partial_run truth(scene& s) {
+  return {
+      s.own.session,       s.client.ask<partial_run_begun>(truth<begin_partial_run>(s)).run, 1000, {0, 1}, {0, 1}, {},
+      own_session::feeds()};
 }
 template <>
-end_turns truth(scene& s) {
-  return {s.own.session, s.client.ask<begun_turns>(truth<begin_turns>(s)).run};
+end_partial_run truth(scene& s) {
+  return {s.own.session, s.client.ask<partial_run_begun>(truth<begin_partial_run>(s)).run};
 }
 template <>
 list_request truth(scene& s) {
@@ -311,8 +312,8 @@ class table {
     for (const auto& d : anatomy::damage_to<M>(has_payload<M>)) {
       // A byte without a meaning may be any, and then the server would have been asked to stop.
       if (std::is_same_v<M, shutdown_request> && !d.unreadable && d.what == "all bits set") continue;
-      // The bytes of a turn are compared with the feeds of its step before they are read.
-      const bool compared = std::is_same_v<M, take_turn> && d.what == "a payload that no field is of";
+      // The bytes of a call of a partial run are compared with the feeds of its step before they are read.
+      const bool compared = std::is_same_v<M, continue_partial_run> && d.what == "a payload that no field is of";
       add<M>(d.field, d.what,
              compared       ? wrong
              : d.unreadable ? unreadable
@@ -600,18 +601,21 @@ void lie_about_running(table& t) {
   of_feeds("booleans of 255", unreadable, [](auto& all) { all[1] = two_booleans(255); });
 }
 
-void lie_about_turns(table& t) {
-  lie_about_session<begin_turns>(t);
+void lie_about_partial_runs(table& t) {
+  lie_about_session<begin_partial_run>(t);
   const codes not_there = std::set{errc::not_found};
-  t.about<begin_turns>("step", "one that is not there", not_there, [](begin_turns& b, scene&) { b.step = none; });
-  t.about<begin_turns>("step", "one that is run at once", wrong, [](begin_turns& b, scene& s) { b.step = s.own.step; });
-  t.about<begin_turns>("max_wait_ms", "all bits set", served, [](begin_turns& b, scene&) { b.max_wait_ms = huge; });
-  t.about<run_prepared>("step", "one that is run in turns", wrong,
-                        [](run_prepared& r, scene& s) { r.step = s.own.step_in_turns(s.client); });
-  lie_about_session<take_turn>(t);
+  t.about<begin_partial_run>("step", "one that is not there", not_there,
+                             [](begin_partial_run& b, scene&) { b.step = none; });
+  t.about<begin_partial_run>("step", "one that is run at once", wrong,
+                             [](begin_partial_run& b, scene& s) { b.step = s.own.step; });
+  t.about<begin_partial_run>("max_wait_ms", "all bits set", served,
+                             [](begin_partial_run& b, scene&) { b.max_wait_ms = huge; });
+  t.about<run_prepared>("step", "one that is partial run", wrong,
+                        [](run_prepared& r, scene& s) { r.step = s.own.partial_step(s.client); });
+  lie_about_session<continue_partial_run>(t);
   const auto of = [&](const std::string& field, const std::string& what, const codes& answers,
-                      std::function<void(take_turn&)> change) {
-    t.about<take_turn>(field, what, answers, [change](take_turn& m, scene&) { change(m); });
+                      std::function<void(continue_partial_run&)> change) {
+    t.about<continue_partial_run>(field, what, answers, [change](continue_partial_run& m, scene&) { change(m); });
   };
   of("run", "one that is not there", not_there, [](auto& m) { m.run = none; });
   of("max_wait_ms", "all bits set", served, [](auto& m) { m.max_wait_ms = huge; });
@@ -630,19 +634,20 @@ void lie_about_turns(table& t) {
     m.max_wait_ms = 20;
   });
   of("targets", "one that is not there", wrong, [](auto& m) { m.targets = {0}; });
-  t.about<take_turn>("(turn)", "one that was taken", wrong,
-                     [](take_turn& m, scene& s) { s.client.ask<turn_taken>(m); });
-  t.about<take_turn>("values", "none for the feeds, of a run that has failed", codes(std::set{errc::deadline_exceeded}),
-                     [](take_turn& m, scene& s) {
-                       const take_turn late{m.session, m.run, 20, {}, {0}, {}, {}};
-                       caught([&] { s.client.ask<turn_taken>(late); });
-                       m.values.clear();
-                     });
-  t.about<take_turn>("(turn)", "of a run that was given up", not_there, [](take_turn& m, scene& s) {
-    s.client.tell(end_turns{m.session, m.run});
-  });
-  lie_about_session<end_turns>(t);
-  t.about<end_turns>("run", "one that is not there", ignored, [](end_turns& m, scene&) { m.run = none; });
+  t.about<continue_partial_run>("(call)", "one that was taken", wrong,
+                                [](continue_partial_run& m, scene& s) { s.client.ask<partial_run_continued>(m); });
+  t.about<continue_partial_run>("values", "none for the feeds, of a run that has failed",
+                                codes(std::set{errc::deadline_exceeded}), [](continue_partial_run& m, scene& s) {
+                                  const continue_partial_run late{m.session, m.run, 20, {}, {0}, {}, {}};
+                                  caught([&] { s.client.ask<partial_run_continued>(late); });
+                                  m.values.clear();
+                                });
+  t.about<continue_partial_run>("(call)", "of a run that was given up", not_there,
+                                [](continue_partial_run& m, scene& s) {
+                                  s.client.tell(end_partial_run{m.session, m.run});
+                                });
+  lie_about_session<end_partial_run>(t);
+  t.about<end_partial_run>("run", "one that is not there", ignored, [](end_partial_run& m, scene&) { m.run = none; });
 }
 
 void lie_about_the_rest(table& t) {
@@ -674,7 +679,7 @@ const std::vector<lie>& lies() {
     lie_about_signature<prepare_step>(t);
     lie_about_signature<plan_step>(t);
     lie_about_running(t);
-    lie_about_turns(t);
+    lie_about_partial_runs(t);
     lie_about_the_rest(t);
     t.damaged<status_request>(), t.damaged<shutdown_request>(), t.damaged<libraries_request>();
     t.damaged<report_request>();
@@ -685,7 +690,7 @@ const std::vector<lie>& lies() {
     t.damaged<return_credit>(), t.damaged<open_session>(), t.damaged<extend_graph>(), t.damaged<prepare_step>();
     t.damaged<plan_step>(), t.damaged<run_prepared>(), t.damaged<list_request>(), t.damaged<close_session>();
     t.damaged<cancel_runs>(), t.damaged<reset_request>();
-    t.damaged<begin_turns>(), t.damaged<take_turn>(), t.damaged<end_turns>();
+    t.damaged<begin_partial_run>(), t.damaged<continue_partial_run>(), t.damaged<end_partial_run>();
     return t;
   }();
   return all.rows();

@@ -24,8 +24,8 @@ struct own_session : own_graph {
 
   explicit own_session(liar& client);
   runtime::step_signature signature() const;
-  // A step of that signature which is run in turns.
-  std::uint64_t step_in_turns(liar& client) const;
+  // A step of that signature which is partial run.
+  std::uint64_t partial_step(liar& client) const;
   static std::vector<any_tensor> feeds();
 };
 

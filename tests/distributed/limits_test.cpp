@@ -233,22 +233,22 @@ TEST_CASE("L1: one client has a limited number of runs, and so have all") {
   CHECK(honest(local.victim()).run() == 3);
 }
 
-TEST_CASE("L1: a run in turns counts as long as its client keeps it, also when all of it has run") {
+TEST_CASE("L1: a partial run counts as long as its client keeps it, also when all of it has run") {
   two_workers local(limited({.runs = 2}));
   liar client(local.victim());
   own_session own(client);
-  const auto begin = [&, step = own.step_in_turns(client)] {
-    return client.ask<distributed::begun_turns>(distributed::begin_turns{own.session, step, 0}).run;
+  const auto begin = [&, step = own.partial_step(client)] {
+    return client.ask<distributed::partial_run_begun>(distributed::begin_partial_run{own.session, step, 0}).run;
   };
   const std::uint64_t one = begin(), two = begin();
-  client.ask<distributed::turn_taken>(
-      distributed::take_turn{own.session, two, 0, {0, 1}, {0, 1}, {}, own_session::feeds()});
+  client.ask<distributed::partial_run_continued>(
+      distributed::continue_partial_run{own.session, two, 0, {0, 1}, {0, 1}, {}, own_session::feeds()});
   CHECK(refused_by(caught([&] { begin(); }), "runs)"));
-  client.tell(distributed::end_turns{own.session, two});
+  client.tell(distributed::end_partial_run{own.session, two});
   CHECK(soon([&] { return outcome_of(begin).ok(); }));
   CHECK(client
-            .ask<distributed::turn_taken>(
-                distributed::take_turn{own.session, one, 0, {0, 1}, {0}, {}, own_session::feeds()})
+            .ask<distributed::partial_run_continued>(
+                distributed::continue_partial_run{own.session, one, 0, {0, 1}, {0}, {}, own_session::feeds()})
             .fetches.size() == 1);
 }
 

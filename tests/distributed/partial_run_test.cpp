@@ -1,5 +1,6 @@
-// Steps that are fed and fetched in turns, on clusters: the ends of a run are at the task that the session targets, and
-// its nodes wherever they were placed. What holds on every session is tested in runtime/partial_run_test.cpp.
+// Steps that are fed and fetched in several calls, on clusters: the ends of a run are at the task that the session
+// targets, and its nodes wherever they were placed. What holds on every session is tested in
+// runtime/partial_run_test.cpp.
 #include <distributed/real_cluster.hpp>
 
 #include <catch2/catch.hpp>
@@ -50,7 +51,7 @@ std::size_t running(const std::string& target) {
   return n;
 }
 
-TEST_CASE("turns feed and fetch a step whose nodes are on several tasks, and no node runs twice") {
+TEST_CASE("calls feed and fetch a step whose nodes are on several tasks, and no node runs twice") {
   auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
   summing s(cluster.target("worker", 0));
   auto one = s.step(), two = s.step();
@@ -65,7 +66,7 @@ TEST_CASE("turns feed and fetch a step whose nodes are on several tasks, and no 
   CHECK(int(s.sess.run(s.count)) == 3);
 }
 
-TEST_CASE("a value that a turn fetches may come long after all nodes have run") {
+TEST_CASE("a value that a call fetches may come long after all nodes have run") {
   auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
   summing s(cluster.target("worker", 0));
   auto step = s.step();
@@ -74,7 +75,7 @@ TEST_CASE("a value that a turn fetches may come long after all nodes have run") 
   CHECK(float(step.run(s.r1)) == 3);
 }
 
-TEST_CASE("a turn waits for its operations, which run on other tasks") {
+TEST_CASE("a call waits for its operations, which run on other tasks") {
   auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
   summing s(cluster.target("worker", 0));
   const auto v = place<"/job:ps/task:1">(variable(0.f, {.name = "v"}));
@@ -87,7 +88,7 @@ TEST_CASE("a turn waits for its operations, which run on other tasks") {
   CHECK(float(s.sess.run(v)) == 15);
 }
 
-TEST_CASE("values of many bytes go in turns") {
+TEST_CASE("values of many bytes go in calls") {
   auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
   summing s(cluster.target("worker", 0));
   tensor<float> large({1 << 20});
@@ -101,7 +102,7 @@ TEST_CASE("values of many bytes go in turns") {
                    [](float x, float y) { return x == 6 * y; }));
 }
 
-TEST_CASE("a failure on another task fails the run and every later turn, and the session goes on") {
+TEST_CASE("a failure on another task fails the run and every later call, and the session goes on") {
   auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
   summing s(cluster.target("worker", 0));
   auto step = s.step();
@@ -112,7 +113,7 @@ TEST_CASE("a failure on another task fails the run and every later turn, and the
   CHECK(float(s.sess.run({{s.a, 5.f}, {s.b, 5.f}, {s.c, 2.f}}, s.r2)) == 20);
 }
 
-TEST_CASE("a run in turns that is given up, cancelled or too late leaves no run behind") {
+TEST_CASE("a partial run that is given up, cancelled or too late leaves no run behind") {
   auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
   const std::string target = cluster.target("worker", 0);
   summing s(target);
@@ -137,11 +138,11 @@ TEST_CASE("a run in turns that is given up, cancelled or too late leaves no run 
   session hasty{{.target = target, .operation_timeout = 300ms}};
   partial_run late(hasty, feeds(s.a), fetches(never));
   CHECK(refusal([&] { late.run(never); }, errc::deadline_exceeded,
-                "a turn of a partial run did not end within the session's operation_timeout") == "");
+                "a call of a partial run did not end within the session's operation_timeout") == "");
   CHECK(soon([&] { return running(target) == 0; }));
 }
 
-TEST_CASE("a run in turns whose session is closed goes on no more, and may outlive it") {
+TEST_CASE("a partial run whose session is closed goes on no more, and may outlive it") {
   auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
   const std::string target = cluster.target("worker", 0);
   std::optional<summing> s(std::in_place, target);
@@ -153,7 +154,7 @@ TEST_CASE("a run in turns whose session is closed goes on no more, and may outli
   s.reset();
 }
 
-TEST_CASE("a task that dies between two turns fails the run, and its name is told") {
+TEST_CASE("a task that dies between two calls fails the run, and its name is told") {
   const auto spec = free_addresses({{"ps", 1}, {"worker", 2}});
   std::optional<task_process> ps(std::in_place, spec, "ps", 0);
   const task_process worker(spec, "worker", 0), other(spec, "worker", 1);

@@ -257,7 +257,7 @@ TEST_CASE("C12: tasks that join, are told of and leave are sought among those th
   CHECK(w.all.sought() <= 250);
 }
 
-TEST_CASE("C12: a word that comes again does not turn the way back") {
+TEST_CASE("C12: a word that comes again does not change the route back") {
   told w({{"ps", {"gone:1"}}});
   const auto way = w.hear(ps_name, {"liar:1", 2});
   REQUIRE(way);
@@ -266,7 +266,7 @@ TEST_CASE("C12: a word that comes again does not turn the way back") {
   CHECK(w.hear(ps_name, {"liar:1", 2}) == nullptr);
   CHECK(way->address() == "gone:1");
   CHECK(w.hear(ps_name, {"liar:2", 3}) == nullptr);
-  CHECK(way->address() == "gone:1");  // nor does another, which has its turn behind this
+  CHECK(way->address() == "gone:1");  // nor does another, which comes behind this
 }
 
 TEST_CASE("C12: words that come faster than attempts, each of another place, keep nobody from where a task is") {

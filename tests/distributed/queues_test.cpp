@@ -170,8 +170,8 @@ TEST_CASE("what the body of a cond has taken goes back where its step is given u
     pn::expr<float> got = pn::cond(
         pn::constant(true), [&] { return m.q.dequeue(); }, [&] { return none; });
     if (loops) {
-      auto [turns, last] = pn::while_loop([](auto k, auto) { return k < 1; },
-                                          [&](auto k, auto) { return std::tuple(k + 1, m.q.dequeue()); }, 0, none);
+      auto [iterations, last] = pn::while_loop([](auto k, auto) { return k < 1; },
+                                               [&](auto k, auto) { return std::tuple(k + 1, m.q.dequeue()); }, 0, none);
       got = last;
     }
     const pn::device there{"/job:worker/task:1"};

@@ -31,7 +31,7 @@ std::string text_of(const any_expr& e) {
   return to_string(*e.node().attrs.get<op::shared_program>("program"));
 }
 
-struct takes_turns {
+struct alternates {
   int next = 0;
   std::string operator()(const node_view&) { return "/task:" + std::to_string(next++); }
 };
@@ -98,7 +98,7 @@ TEST_CASE("asking for the name settles a node, and it can still be absorbed, nam
 
 TEST_CASE("only the outermost op asks a policy for a device") {
   bench b;
-  takes_turns policy;
+  alternates policy;
   const device on(policy);
   [[maybe_unused]] auto h = (b.x + b.y) * b.x - 2.0f;
   auto k = b.x / b.y;

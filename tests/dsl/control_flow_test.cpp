@@ -122,7 +122,7 @@ TEST_CASE("loops nest, and use what lies around both") {
   CHECK(total.node().inputs.size() == 2);  // its variable, and step
 }
 
-TEST_CASE("shapes may change from turn to turn where an invariant says so") {
+TEST_CASE("shapes may change from one iteration to the next where an invariant says so") {
   own_graph f;
   auto start = pn::ones<float>({1}, "start");
   const auto grow = [](auto x) { return pn::concat({x, x + 1.0f}); };
@@ -152,7 +152,7 @@ TEST_CASE("a shape that breaks its invariant when it runs is an error of the loo
                                            [](auto i) { return i; }, 1)))) == "1");
   const auto e = caught([&] { sess.run({{x, pn::tensor<float>{{3}}}}, y); });
   CHECK(e.code() == pn::errc::invalid_argument);
-  CHECK(e.sentence() == "loop variable 0 has the shape invariant [2], but turn 0 yields [3]");
+  CHECK(e.sentence() == "loop variable 0 has the shape invariant [2], but iteration 0 yields [3]");
   CHECK(e.node() == "while");
 }
 

@@ -207,11 +207,11 @@ TEST_CASE_METHOD(fixture, "control flow stands where it is written, and its bodi
   const auto chosen = cond(flag, doubled, product);
   here([&] { (void)gradients(chosen, x); });
   const auto goes_on = [](auto i, auto) { return i < 10; };
-  const auto turn = [&](auto i, auto s) { return std::tuple{i + 1, s * y}; };
-  here([&] { (void)while_loop(goes_on, turn, 0, x); });
-  here([&] { (void)while_loop({.maximum_iterations = 3}, goes_on, turn, index, x); });
+  const auto body = [&](auto i, auto s) { return std::tuple{i + 1, s * y}; };
+  here([&] { (void)while_loop(goes_on, body, 0, x); });
+  here([&] { (void)while_loop({.maximum_iterations = 3}, goes_on, body, index, x); });
   here([&] { (void)while_loop([](auto i) { return i < 10; }, [](auto i) { return i + 1; }, 0); });
-  const auto [i, s] = while_loop(goes_on, turn, 0, x);
+  const auto [i, s] = while_loop(goes_on, body, 0, x);
   const auto last = s;
   here([&] { (void)gradients(last, x); });
 }

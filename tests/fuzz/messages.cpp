@@ -107,7 +107,7 @@ std::vector<std::string> seeds() {
   run_prepared run;
   run.feeds = values();
   all.push_back(seed(kind_of_run_prepared, run));
-  all.push_back(seed(kind_of_take_turn, take_turn{1, 2, 1000, {0, 1}, {1}, {0}, values()}));
+  all.push_back(seed(kind_of_continue_partial_run, continue_partial_run{1, 2, 1000, {0, 1}, {1}, {0}, values()}));
   all.push_back(seed(kind_of_run_reply, run_reply{values(), {"a notice", ""}, trace(), broken()}));
   all.push_back(seed(kind_of_part_ended, part_ended{{"a notice"}, trace(), broken(), true}));
   all.push_back(seed(kind_of_plan_reply, plan_reply{small_plan()}));

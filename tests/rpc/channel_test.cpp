@@ -278,7 +278,7 @@ TEST_CASE("a channel that is closed fails what is under way, connects no more, a
   channel& way = w.connected();
   const auto a = ask(way, keep, "");
   way.close(error(errc::cancelled, "enough"));
-  CHECK(w.connect(way) == "cancelled: the way to " + ps_title + " is closed");
+  CHECK(w.connect(way) == "cancelled: the route to " + ps_title + " is closed");
   CHECK(a->times == 1);
   CHECK(a->failure == "cancelled: lost " + ps_title + ": enough");
   w.world.run_for(1s);

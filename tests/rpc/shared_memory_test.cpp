@@ -607,7 +607,7 @@ TEST_CASE("a value in a slab arrives whole, its owner is let go with the next on
 }
 
 TEST_CASE("a notice to a task of this host is written by the thread that sends it, and wakes no other") {
-  std::promise<void> held, go_on;  // these outlive the network's turn, whose end the pair waits for
+  std::promise<void> held, go_on;  // these outlive the network's handler, whose end the pair waits for
   near_pair p;
   p.net->post([&held, until = go_on.get_future().share()] {
     held.set_value();
@@ -760,14 +760,14 @@ int unread(int fd) {
   REQUIRE(::ioctl(fd, SIOCOUTQ, &bytes) == 0);
   return bytes;
 }
-// Calls back in the network's thread with the first change of what is unread, while others of it have their turn.
+// Calls back in the network's thread with the first change of what is unread, while others of it go on.
 void when_read(network& net, int fd, int before, std::function<void(int)> then) {
   const int now = unread(fd);
   if (now != before) return then(now);
   net.post([&net, fd, before, then = std::move(then)]() mutable { when_read(net, fd, before, std::move(then)); });
 }
 
-TEST_CASE("a flood of bells is heard in parts, between which others of the network's thread have their turn") {
+TEST_CASE("a flood of bells is heard in parts, between which others of the network's thread go on") {
   near_pair p;
   const int fd = connect_by_hand(told_by(p));
   const auto memory = shared_memory::make();

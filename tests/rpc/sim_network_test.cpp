@@ -583,7 +583,7 @@ awaitable<void> beat(network& net) {
 
 TEST_CASE("waiting for what can never happen is an error, and so is waiting within the network") {
   auto how = options();
-  how.patience = 1h;
+  how.max_wait = 1h;
   sim_network world(how);
   countdown something;
   CHECK(failure([&] { world.wait(something, {}); }) ==

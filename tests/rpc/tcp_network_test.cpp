@@ -113,7 +113,7 @@ awaitable<void> connect_to(network& net, std::vector<std::string> all, time_poin
 }
 
 TEST_CASE(
-    "of several addresses of a host the first that answers is taken, and a deaf one leaves the others their turn") {
+    "of several addresses of a host the first that answers is taken, and a deaf one leaves the others their time") {
   const auto net = tcp_network_of_this_process();
   const auto listening = net->listen("127.0.0.1:0");
   const auto closed = net->listen("127.0.0.1:0");

@@ -1,4 +1,5 @@
-// Steps that are fed and fetched in turns. The rules are TensorFlow's partial_run, whose own example is the first test.
+// Steps that are fed and fetched in several calls. The rules are TensorFlow's partial_run, whose own example is the
+// first test.
 #include <catch2/catch.hpp>
 
 #include <optional>
@@ -45,7 +46,7 @@ struct summing : sums {
   }
 };
 
-TEST_CASE("what one turn fetches may decide what the next one feeds, and no node runs twice") {
+TEST_CASE("what one call fetches may decide what the next one feeds, and no node runs twice") {
   summing s;
   auto step = s.step();
   const float first = step.run({{s.a, 1.f}, {s.b, 2.f}}, s.r1);
@@ -54,7 +55,7 @@ TEST_CASE("what one turn fetches may decide what the next one feeds, and no node
   CHECK(int(s.sess.run(s.count)) == 1);
 }
 
-TEST_CASE("feeds may come one by one, and several values go in one turn") {
+TEST_CASE("feeds may come one by one, and several values go in one call") {
   summing s;
   auto step = s.step();
   step.run({{s.c, 5.f}});
@@ -64,7 +65,7 @@ TEST_CASE("feeds may come one by one, and several values go in one turn") {
   CHECK(float(product) == 15);
 }
 
-TEST_CASE("a run in turns gives what a step gives, again and again, whatever the sizes") {
+TEST_CASE("a partial run gives what a step gives, again and again, whatever the sizes") {
   own_session here;
   const auto x = pn::placeholder<float>({pn::unknown}, "x"), y = pn::placeholder<float>({pn::unknown}, "y");
   const auto a = pn::sigmoid(pn::square(x) + 1.f);
@@ -81,7 +82,7 @@ TEST_CASE("a run in turns gives what a step gives, again and again, whatever the
   }
 }
 
-TEST_CASE("two runs in turns of one session keep apart, and other steps run between their turns") {
+TEST_CASE("two partial runs of one session keep apart, and other steps run between their calls") {
   summing s;
   auto one = s.step(), two = s.step();
   CHECK(float(one.run({{s.a, 1.f}, {s.b, 2.f}}, s.r1)) == 3);
@@ -92,7 +93,7 @@ TEST_CASE("two runs in turns of one session keep apart, and other steps run betw
   CHECK(int(s.sess.run(s.count)) == 3);
 }
 
-TEST_CASE("an operation runs as soon as it can, and its turn waits for it") {
+TEST_CASE("an operation runs as soon as it can, and its call waits for it") {
   summing s;
   const auto v = pn::variable(0.f, {.name = "v"});
   const auto put = pn::assign(v, s.a);
@@ -106,7 +107,7 @@ TEST_CASE("an operation runs as soon as it can, and its turn waits for it") {
   CHECK(float(step.run(s.r1)) == 5);
 }
 
-TEST_CASE("a run in turns needs no feeds, and a fetch may be what was fed") {
+TEST_CASE("a partial run needs no feeds, and a fetch may be what was fed") {
   own_session here;
   const auto x = pn::placeholder<float>({}, "x");
   const pn::expr<float> y = pn::constant(2.f) * pn::constant(3.f), z = pn::constant(4.f) + 1.f;
@@ -117,7 +118,7 @@ TEST_CASE("a run in turns needs no feeds, and a fetch may be what was fed") {
   CHECK(float(through.run({{x, 7.f}}, x)) == 7);
 }
 
-TEST_CASE("the value of an expression that has a producer may be fed in a turn, and its producer does not run") {
+TEST_CASE("the value of an expression that has a producer may be fed in a call, and its producer does not run") {
   summing s;
   pn::partial_run step(s.sess, pn::feeds(s.c, s.r1), pn::fetches(s.r2));
   CHECK(float(step.run({{s.c, 2.f}, {s.r1, 21.f}}, s.r2)) == 42);
@@ -128,12 +129,12 @@ TEST_CASE("the value of an expression that has a producer may be fed in a turn, 
 
 // ---- what is refused, and changes nothing
 
-TEST_CASE("a turn names ends that the run was made with, each once, in an order that the graph allows") {
+TEST_CASE("a call names ends that the run was made with, each once, in an order that the graph allows") {
   summing s;
   const auto other = pn::placeholder<float>({}, "other");
   auto step = s.step();
-  const auto refused = [&](const auto& turn, const auto&... parts) {
-    CHECK(refusal(turn, errc::invalid_argument, parts..., std::string("partial_run_test.cpp")) == "");
+  const auto refused = [&](const auto& call, const auto&... parts) {
+    CHECK(refusal(call, errc::invalid_argument, parts..., std::string("partial_run_test.cpp")) == "");
   };
   refused([&] { step.run({{other, 1.f}}); }, "'other' is not among the feeds");
   refused([&] { step.run({{s.a, 1.f}}, s.c); }, "'c' is not among the fetches");
@@ -151,7 +152,7 @@ TEST_CASE("a turn names ends that the run was made with, each once, in an order 
   refused([&] { step.run({{s.c, 2.f}}); }, "'c' was fed already");
 }
 
-TEST_CASE("a turn refuses a value that does not fit, and the next one takes another") {
+TEST_CASE("a call refuses a value that does not fit, and the next one takes another") {
   summing s;
   auto step = s.step();
   CHECK(refusal(
@@ -163,7 +164,7 @@ TEST_CASE("a turn refuses a value that does not fit, and the next one takes anot
   CHECK(float(step.run({{s.a, 1.f}, {s.b, 2.f}}, s.r1)) == 3);
 }
 
-TEST_CASE("a run in turns is made of ends of its session's graph, each fed once") {
+TEST_CASE("a partial run is made of ends of its session's graph, each fed once") {
   summing s;
   const auto made = [&](const auto&... ends) { return failure([&] { pn::partial_run(s.sess, ends...); }); };
   CHECK_THAT(made(pn::feeds(s.a, s.a), pn::fetches(s.r1)), Contains("'a' was fed twice"));
@@ -181,7 +182,7 @@ TEST_CASE("a placeholder that the run was not made with fails it as it fails a s
         }).code() == errc::invalid_argument);
 }
 
-TEST_CASE("a value on a device is for a step of one turn") {
+TEST_CASE("a value on a device is for a step of one call") {
   own_graph own;
   pn::session sess{{.simulated = {pn::sim::gpu()}}};
   const auto x = pn::placeholder<float>({}, "x");
@@ -194,7 +195,7 @@ TEST_CASE("a value on a device is for a step of one turn") {
 
 // ---- devices and threads
 
-TEST_CASE("values of turns go to devices and come from them") {
+TEST_CASE("values of calls go to devices and come from them") {
   const int helpers = GENERATE(1, 4);
   own_graph own;
   const auto x = pn::placeholder<float>({2}, "x"), y = pn::placeholder<float>({2}, "y");
@@ -213,7 +214,7 @@ TEST_CASE("values of turns go to devices and come from them") {
   CHECK(to_string(step.run({{y, {10, 100}}}, on_other)) == "[20, 500]");
 }
 
-TEST_CASE("threads may take turns of one run at the same time") {
+TEST_CASE("threads may make calls of one run at the same time") {
   own_session here;
   constexpr int n = 8;
   std::vector<pn::any_expr> feeds, fetches;
@@ -249,7 +250,7 @@ struct waiting : own_graph {
   pn::operation put = q.enqueue(5.f);
 };
 
-TEST_CASE("a failure of a node is thrown by its turn, and by every turn behind it") {
+TEST_CASE("a failure of a node is thrown by its call, and by every call behind it") {
   own_session here;
   const auto x = pn::placeholder<float>({}, "x"), y = pn::placeholder<float>({}, "y");
   const auto v = pn::variable(0.f, {.name = "never_initialized"});
@@ -275,7 +276,7 @@ TEST_CASE("a run that is given up takes nothing more from a queue, and the sessi
   CHECK(float(next.run({{w.x, 1.f}}, w.y)) == 6);
 }
 
-TEST_CASE("a turn that takes longer than the operation_timeout fails its run, and names the option") {
+TEST_CASE("a call that takes longer than the operation_timeout fails its run, and names the option") {
   waiting w;
   pn::session sess{{.graph = &w.g, .operation_timeout = std::chrono::milliseconds(50)}};
   pn::partial_run step(sess, pn::feeds(w.x), pn::fetches(w.y));
@@ -285,7 +286,7 @@ TEST_CASE("a turn that takes longer than the operation_timeout fails its run, an
   CHECK(int(sess.run(w.size)) == 1);
 }
 
-TEST_CASE("cancel_steps() ends runs in turns, also between two turns, and later ones run") {
+TEST_CASE("cancel_steps() ends partial runs, also between two calls, and later ones run") {
   waiting w;
   pn::session sess{{.graph = &w.g}};
   pn::partial_run step(sess, pn::feeds(w.x), pn::fetches(w.y));
@@ -296,7 +297,7 @@ TEST_CASE("cancel_steps() ends runs in turns, also between two turns, and later 
   CHECK(float(next.run({{w.x, 1.f}}, w.y)) == 6);
 }
 
-TEST_CASE("a session that is closed ends the turn of another thread, and waits for no turn to come") {
+TEST_CASE("a session that is closed ends the call of another thread, and waits for no call to come") {
   waiting w;
   pn::session sess{{.graph = &w.g}};
   pn::partial_run idle(sess, pn::feeds(w.x), pn::fetches(w.y)), busy(sess, pn::feeds(w.x), pn::fetches(w.y));
@@ -309,7 +310,7 @@ TEST_CASE("a session that is closed ends the turn of another thread, and waits f
   CHECK(caught([&] { pn::partial_run(sess, pn::feeds(w.x), pn::fetches(w.y)); }).code() == errc::failed_precondition);
 }
 
-TEST_CASE("a run in turns may outlive its session and its graph, and may be moved") {
+TEST_CASE("a partial run may outlive its session and its graph, and may be moved") {
   std::optional<pn::partial_run> left;
   {
     summing s;
@@ -318,13 +319,13 @@ TEST_CASE("a run in turns may outlive its session and its graph, and may be move
     pn::partial_run moved = std::move(*left);
     CHECK(failure([&] {
             left->run({{s.b, 1.f}});
-          }) == "failed_precondition: a turn is wanted of a partial run that was moved from");
+          }) == "failed_precondition: a call is made of a partial run that was moved from");
     CHECK(float(moved.run({{s.b, 1.f}}, s.r1)) == 2);
     *left = std::move(moved);
   }
   own_graph other;
   const auto x = pn::placeholder<float>({}, "x");
-  CHECK(refusal([&] { left->run({{x, 1.f}}); }, errc::failed_precondition, "a turn of a partial run") == "");
+  CHECK(refusal([&] { left->run({{x, 1.f}}); }, errc::failed_precondition, "a call of a partial run") == "");
 }
 
 }  // namespace

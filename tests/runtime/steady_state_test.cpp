@@ -58,7 +58,7 @@ TEST_CASE("a step of products that do not need each other allocates nothing on t
   CHECK(least == 0);
 }
 
-TEST_CASE("a turn of a loop allocates nothing") {
+TEST_CASE("an iteration of a loop allocates nothing") {
   own_graph own;
   auto n = placeholder<float>({}, "n");
   auto x = placeholder<float>({64}, "x");

@@ -12,7 +12,7 @@ using pinion::page_locked_tensor;
 using pinion::same_device;
 using pinion::stop_listener;
 using pinion::stop_signal_so_far;
-using pinion::stop_turn;
+using pinion::stop_stage;
 using pinion::time_point;
 
 }  // namespace names_of_train::of_pinion

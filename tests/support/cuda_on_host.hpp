@@ -15,7 +15,7 @@
 #include "support/fake_cuda/grid.hpp"
 #include "support/temporary_folder.hpp"
 
-// One unit of kernels. The threads of a block run on the calling thread, and take turns at barriers.
+// One unit of kernels. The threads of a block run on the calling thread, one after the other between barriers.
 class cuda_on_host {
  public:
   // `prelude` is the beginning that all kernels share.
@@ -55,7 +55,7 @@ class cuda_on_host {
                                {pinion::op::cuda_launch::threads, 1, 1},
                                symbol<fake_cuda::variables()>("variables_of_unit"),
                                [&] { thread(launch.argument.data()); }};
-    fake_cuda::run(work, fake_cuda::turns::forward);
+    fake_cuda::run(work, fake_cuda::thread_order::forward);
   }
 
  private:

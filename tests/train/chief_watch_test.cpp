@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <pinion/train.hpp>
-#include <pinion/train/session/patience.hpp>
+#include <pinion/train/session/backoff.hpp>
 
 namespace {
 
@@ -89,7 +89,7 @@ TEST_CASE("a chief has ended for those who still look two heartbeats after it sa
 
 TEST_CASE("a wait for something else begins with quick attempts again") {
   std::vector<std::chrono::milliseconds> pauses;
-  tr::patience waits(
+  tr::backoff waits(
       1h, [](const std::string&) {}, [&](std::chrono::milliseconds pause) { pauses.push_back(pause); });
   for (int i = 0; i < 6; ++i) waits.pause("tasks");
   CHECK(pauses.back() == 1s);
@@ -100,8 +100,8 @@ TEST_CASE("a wait for something else begins with quick attempts again") {
 
 TEST_CASE("a wait is told of within two seconds, then every ten or so, and ends at its limit") {
   std::vector<std::string> said;
-  tr::patience::clock::time_point now{};
-  tr::patience waits(
+  tr::backoff::clock::time_point now{};
+  tr::backoff waits(
       30s, [&](const std::string& line) { said.push_back(line); },
       [&](std::chrono::milliseconds pause) { now += pause; }, [&] { return now; });
   while (!waits.is_over()) waits.pause("nobody");

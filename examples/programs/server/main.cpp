@@ -37,7 +37,7 @@ void expect_task(const pinion::cluster_spec& cluster, const pinion::server_optio
 
 void serve(const pinion::cluster_spec& cluster, const pinion::server_options& task, const server::options& o) {
   // A signal counts from here on; whoever has read the target may send one before join() listens.
-  const pinion::stop_listener asked(pinion::stop_turn::serves, [](int) {});
+  const pinion::stop_listener asked(pinion::stop_stage::serves, [](int) {});
   pinion::server serving(cluster, task);
   const std::string name = serving.report().name;
   if (o.log == server::log_format::json) server::log_as_json(name);

@@ -17,7 +17,7 @@ PINION_DECL void cancellation::cancel(reason why) {
     cancelled_.store(true, std::memory_order_release);
     waiting.swap(callbacks_);
   }
-  for (auto& [id, callback] : waiting) insist(callback);  // one that takes memory in vain keeps no other from its turn
+  for (auto& [id, callback] : waiting) insist(callback);  // one that takes memory in vain keeps no other from it
 }
 
 PINION_DECL std::uint64_t cancellation::subscribe(std::function<void()> callback) {

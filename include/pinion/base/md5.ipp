@@ -11,7 +11,7 @@
 namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL void md5_block(std::array<std::uint32_t, 4>& state, const unsigned char* block) {
-  static constexpr int turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+  static constexpr int shifts[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
   std::uint32_t words[16];
   for (std::size_t i = 0; i < 16; ++i)
     words[i] = std::uint32_t{block[4 * i]} | std::uint32_t{block[4 * i + 1]} << 8 |
@@ -29,7 +29,7 @@ PINION_DECL void md5_block(std::array<std::uint32_t, 4>& state, const unsigned c
     a = d;
     d = c;
     c = b;
-    b += std::rotl(sum, turns[round][i % 4]);
+    b += std::rotl(sum, shifts[round][i % 4]);
   }
   state[0] += a;
   state[1] += b;

@@ -27,8 +27,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// The turn in which a listener is told: those that save are done before those that serve are told.
-enum class stop_turn { saves, serves };
+// The stage of a stop in which a listener is told: those that save are done before those that serve are told.
+enum class stop_stage { saves, serves };
 
 namespace detail {
 
@@ -36,7 +36,7 @@ namespace detail {
 class stop_signals {
  public:
   struct told {
-    stop_turn turn;
+    stop_stage stage;
     std::function<void(int)> tell;
     bool begun = false, busy = false;
     std::thread thread;
@@ -45,7 +45,7 @@ class stop_signals {
 
   static stop_signals& of_this_process();
 
-  place add(stop_turn turn, std::function<void(int)> tell);
+  place add(stop_stage stage, std::function<void(int)> tell);
   // The first signal that has come, or 0.
   static int asked() { return asked_; }
   void remove(place at);
@@ -79,9 +79,9 @@ class stop_signals {
 
   // Runs in the watcher's thread until the last listener has left.
   void watch();
-  // Tells the listeners of a turn, each in a thread of its own, since one may wait for another. Requires: the lock is
+  // Tells the listeners of a stage, each in a thread of its own, since one may wait for another. Requires: the lock is
   // held.
-  void tell(stop_turn turn);
+  void tell(stop_stage stage);
 
   std::mutex listening_;  // held while a listener comes or goes
   std::mutex mutex_;
@@ -95,16 +95,16 @@ class stop_signals {
 }  // namespace detail
 
 // Calls a function once, in a thread of its own, when SIGINT or SIGTERM asks this process to stop, or has asked it
-// before. Half a second later, and from then on, a second signal ends the process. Listeners of the turn `serves` are
-// called when the functions of the turn `saves` have returned.
+// before. Half a second later, and from then on, a second signal ends the process. Listeners of the stage `serves` are
+// called when the functions of the stage `saves` have returned.
 //
 // A signal that the program handles or ignores is left alone; the program must have set that up before. The destructor
 // waits for a call that is running, so it must not be called by the function. Listeners may be made and destroyed in
 // any thread. The constructor throws resource_exhausted if the system gives no pipe or thread.
 class stop_listener {
  public:
-  stop_listener(stop_turn turn, std::function<void(int signal)> tell)
-      : at_(detail::stop_signals::of_this_process().add(turn, std::move(tell))) {}
+  stop_listener(stop_stage stage, std::function<void(int signal)> tell)
+      : at_(detail::stop_signals::of_this_process().add(stage, std::move(tell))) {}
   stop_listener(const stop_listener&) = delete;
   ~stop_listener() {
     if (made_in_.is_this()) detail::stop_signals::of_this_process().remove(at_);

@@ -20,11 +20,11 @@ PINION_DECL stop_signals& stop_signals::of_this_process() {
   return of_each_process<stop_signals>();
 }
 
-PINION_DECL stop_signals::place stop_signals::add(stop_turn turn, std::function<void(int)> tell) {
+PINION_DECL stop_signals::place stop_signals::add(stop_stage stage, std::function<void(int)> tell) {
   std::lock_guard one_at_a_time(listening_);
   std::lock_guard hold(mutex_);
   if (all_.empty()) open();
-  const place at = all_.insert(all_.end(), {turn, std::move(tell), false, false, {}});
+  const place at = all_.insert(all_.end(), {stage, std::move(tell), false, false, {}});
   changed_.notify_all();
   return at;
 }
@@ -135,17 +135,17 @@ PINION_DECL void stop_signals::watch() {
     hold.lock();
   }
   while (!quits_) {
-    tell(stop_turn::saves);
+    tell(stop_stage::saves);
     const bool saved =
-        std::none_of(all_.begin(), all_.end(), [](const told& t) { return t.turn == stop_turn::saves && t.busy; });
-    if (saved) tell(stop_turn::serves);
+        std::none_of(all_.begin(), all_.end(), [](const told& t) { return t.stage == stop_stage::saves && t.busy; });
+    if (saved) tell(stop_stage::serves);
     changed_.wait(hold);
   }
 }
 
-PINION_DECL void stop_signals::tell(stop_turn turn) {
+PINION_DECL void stop_signals::tell(stop_stage stage) {
   for (told& t : all_) {
-    if (asked_ == 0 || t.turn != turn || std::exchange(t.begun, true)) continue;
+    if (asked_ == 0 || t.stage != stage || std::exchange(t.begun, true)) continue;
     t.busy = true;
     t.thread = std::thread([this, &t] {
       t.tell(asked_);

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/fair_queue.hpp>
 #include <pinion/base/loop_body.hpp>
 #include <pinion/base/thread_place.hpp>
-#include <pinion/base/turn_queue.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -36,9 +36,9 @@ class joint_work {
   ~joint_work() = default;
 };
 
-// Threads with one queue, in which the lines of those who use the pool take turns. Thread-safe. It owns its threads;
-// the destructor runs the closures that are queued and joins the threads, so none of them may destroy the pool. A
-// closure must not throw.
+// Threads with one queue, which serves the lines of those who use the pool round robin. Thread-safe. It owns its
+// threads; the destructor runs the closures that are queued and joins the threads, so none of them may destroy the
+// pool. A closure must not throw.
 //
 // The number of threads is fixed, except for spare ones. They come when closures of some lines hold all threads for
 // long, each to attend a line that waits and of which no closure is at work; the system then shares the cores out. A
@@ -162,7 +162,7 @@ class thread_pool {
   // Does in a thread of the pool what there is to do, until the pool ends.
   void serve(thread_place& mine);
   // Looks for work for a time before sleeping, and lets other threads run meanwhile. Returns false where it found none.
-  bool find_work(thread_place& mine, std::chrono::microseconds patience);
+  bool find_work(thread_place& mine, std::chrono::microseconds spin);
   // Sleeps until there is work. Returns false where the pool ends.
   bool sleep();
 
@@ -170,7 +170,7 @@ class thread_pool {
   slots loops_, works_;
   mutable std::mutex mutex_;
   std::condition_variable wake_, wake_callers_;  // the threads of the pool, and callers in help_until()
-  turn_queue queue_;
+  fair_queue queue_;
   std::atomic<int> queued_{0};         // the length of the queue, to be read without the lock
   std::atomic<int> asleep_{0};         // threads and callers; changes under the lock
   std::atomic<bool> stopping_{false};  // changes under the lock

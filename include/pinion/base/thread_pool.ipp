@@ -7,8 +7,8 @@
 #include <utility>
 
 #include <pinion/base/cancellable_work.hpp>
-#include <pinion/base/short_turns.hpp>
 #include <pinion/base/thread_pool.hpp>
+#include <pinion/base/time_slice.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -16,13 +16,13 @@ namespace detail {
 
 // How long a thread looks for work before it sleeps. A sleeping thread takes tens of microseconds to wake up, as long
 // as a piece of a small step takes, and the pieces of a step come some hundred microseconds apart. A thread of a pool
-// has most patience while that would have spared it its last sleep, so that it takes a share of a core where work is
+// spins longest while that would have spared it its last sleep, so that it takes a share of a core where work is
 // rare. Sleeping at the first yield by which another thread ran was slower, by a fifth of a step between two processes
 // on two cores.
-inline constexpr std::chrono::microseconds patience{300}, most_patience{1000};
+inline constexpr std::chrono::microseconds spin_time{300}, longest_spin{1000};
 
 // How long threads that take nothing from the queue are waited for, and how long a spare thread stays without need.
-inline constexpr std::chrono::milliseconds patience_with_threads{5}, stay_of_spares{1000};
+inline constexpr std::chrono::milliseconds wait_for_threads{5}, stay_of_spares{1000};
 
 }  // namespace detail
 
@@ -200,11 +200,11 @@ PINION_DECL void thread_pool::make_room() {
 }
 
 PINION_DECL void thread_pool::help_until(const std::function<bool()>& over) {
-  auto until = std::chrono::steady_clock::now() + detail::patience;
+  auto until = std::chrono::steady_clock::now() + detail::spin_time;
   while (!over()) {
     const bool helped = help_with(loops_);
     const auto now = std::chrono::steady_clock::now();
-    if (helped) until = now + detail::patience;
+    if (helped) until = now + detail::spin_time;
     if (now < until) {
       std::this_thread::yield();
       continue;
@@ -240,17 +240,17 @@ PINION_DECL bool thread_pool::run_queued() {
 
 PINION_DECL void thread_pool::serve(thread_place& mine) {
   using clock = std::chrono::steady_clock;
-  take_short_turns();
-  for (auto patience = detail::patience;;) {
-    if (find_work(mine, patience)) continue;
+  take_short_slices();
+  for (auto spin = detail::spin_time;;) {
+    if (find_work(mine, spin)) continue;
     const auto slept_from = clock::now();
     if (!sleep()) return;
-    patience = clock::now() - slept_from < detail::most_patience ? detail::most_patience : detail::patience;
+    spin = clock::now() - slept_from < detail::longest_spin ? detail::longest_spin : detail::spin_time;
   }
 }
 
-PINION_DECL bool thread_pool::find_work(thread_place& mine, std::chrono::microseconds patience) {
-  const auto until = std::chrono::steady_clock::now() + patience;
+PINION_DECL bool thread_pool::find_work(thread_place& mine, std::chrono::microseconds spin) {
+  const auto until = std::chrono::steady_clock::now() + spin;
   do {
     mine.settle();
     if (join_in(loops_) || join_in(works_) || run_queued()) return true;
@@ -322,7 +322,7 @@ PINION_DECL bool thread_pool::wait_for_need(std::unique_lock<std::mutex>& hold) 
     if (held_) return true;
     const auto before = taken_;
     watched_ = true;
-    wake_spares_.wait_for(hold, detail::patience_with_threads, [this] { return stopping_.load(); });
+    wake_spares_.wait_for(hold, detail::wait_for_threads, [this] { return stopping_.load(); });
     watched_ = false;
     held_ = taken_ == before;
   }

@@ -49,19 +49,19 @@ struct graph::records {
 };
 
 namespace detail {
-// The turn of one thread to settle a graph's nodes; other threads wait for theirs, which is short. A thread that has
-// the turn already gets a nested one.
-class settling_turn {
+// The lock of the thread that settles a graph's nodes; other threads wait for it, which is short. A thread that holds
+// it already gets a nested one.
+class settling_lock {
  public:
-  explicit settling_turn(std::atomic<const void*>& of) : of_(of) {
+  explicit settling_lock(std::atomic<const void*>& of) : of_(of) {
     thread_local const char here = 0;  // its address names the thread
     nested_ = of.load(std::memory_order_relaxed) == &here;
     if (nested_) return;
     for (const void* nobody = nullptr; !of.compare_exchange_weak(nobody, &here, std::memory_order_acquire);)
       nobody = nullptr;
   }
-  settling_turn(const settling_turn&) = delete;
-  ~settling_turn() {
+  settling_lock(const settling_lock&) = delete;
+  ~settling_lock() {
     if (!nested_) of_.store(nullptr, std::memory_order_release);
   }
   bool is_nested() const { return nested_; }
@@ -253,8 +253,8 @@ PINION_DECL void graph::records::release_name(const node& n) {
 }
 
 PINION_DECL void graph::records::settle_all() {
-  const detail::settling_turn turn(settling);
-  if (turn.is_nested()) return;  // a policy that is being asked reads the graph
+  const detail::settling_lock lock(settling);
+  if (lock.is_nested()) return;  // a policy that is being asked reads the graph
   const auto pending = std::exchange(unsettled, {});
   for (const node_id id : pending) {
     node& n = at(id);

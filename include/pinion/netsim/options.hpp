@@ -21,7 +21,7 @@ struct sim_options {
   unsigned whole_percent = 0;                  // share of writes whose bytes travel in one piece all the same
   std::size_t buffer = 256 << 10;              // see invariant 6 of sim_network.hpp
   unsigned write_now_percent = 0;              // share of write_now() calls that take bytes; half of those take all
-  duration patience = std::chrono::hours(24);  // a wait without deadline throws after this virtual time
+  duration max_wait = std::chrono::hours(24);  // a wait without deadline throws after this virtual time
   bool keep_log = false;
 };
 

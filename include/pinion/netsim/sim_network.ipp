@@ -171,7 +171,7 @@ PINION_DECL bool sim_network::wait(countdown& event, const std::optional<time_po
   using ending = netsim::world::ending;
   const bool limited = deadline && *deadline < time_point::max();
   const auto how =
-      world_->pump([&event] { return event.done(); }, limited ? *deadline : world_->now + world_->options.patience);
+      world_->pump([&event] { return event.done(); }, limited ? *deadline : world_->now + world_->options.max_wait);
   if (how == ending::done) return true;
   if (!limited && how == ending::idle)
     throw error(errc::internal, "nothing will ever happen: the simulated network has no event left");

@@ -61,7 +61,7 @@ class channel : public std::enable_shared_from_this<channel> {
     bool is_told = false;
   };
   // Notes that the peer is reached elsewhere from now on; while the channel is up, once it is down. Where it is not
-  // found there it is looked for at the other place, in turns, which no number of such notes takes from it.
+  // found there it is looked for at the other place, in alternation, which no number of such notes takes from it.
   void moved_to(const place& first, const place& otherwise);
   std::string peer() const;
   // A text for messages, such as "/job:ps/replica:0/task:0 at 127.0.0.1:2221".
@@ -119,7 +119,7 @@ class channel : public std::enable_shared_from_this<channel> {
   // Fails waiting callers at their own deadlines, however long an attempt takes.
   awaitable<void> expire(std::shared_ptr<channel> self);
   // Has the next attempt tried the other address, if there is one. Returns whether there is.
-  bool turn_to_other();
+  bool switch_to_other();
   // Is another attempt useless after this error?
   static bool is_final(const error& e) { return e.code() != errc::unavailable && e.code() != errc::deadline_exceeded; }
   // The pause before the next attempt, after so long a wait.

@@ -39,14 +39,14 @@ PINION_DECL channel::place channel::target() const {
 
 PINION_DECL void channel::moved_to(const place& first, const place& otherwise) {
   std::lock_guard hold(mutex_);
-  // Of two places the other one keeps its turn, however often the first one changes.
-  const bool has_turns = !other_.address.empty() || first.is_told;
+  // Of two places the other one is tried next if it was to be, however often the first one changes.
+  const bool alternates = !other_.address.empty() || first.is_told;
   other_ = otherwise.address == first.address ? place() : otherwise;
   next_ = data_ && first.address != target_.address ? first : place();
   if (data_) return;
-  const bool is_its_turn = has_turns && !other_.address.empty() && target_.address == other_.address;
+  const bool other_is_next = alternates && !other_.address.empty() && target_.address == other_.address;
   target_ = first;
-  if (is_its_turn) std::swap(target_, other_);
+  if (other_is_next) std::swap(target_, other_);
 }
 
 PINION_DECL bool channel::up() const {
@@ -134,7 +134,7 @@ PINION_DECL std::shared_ptr<connection> channel::connection_of(rpc::lane by) con
 
 PINION_DECL void channel::connect_here(std::optional<time_point> until, completion<> done) {
   if (up()) return done({});
-  if (closed_) return done(error(errc::cancelled, "the way to " + title() + " is closed"));
+  if (closed_) return done(error(errc::cancelled, "the route to " + title() + " is closed"));
   waiting_.push_back({net_.now(), until, std::move(done)});
   if (limit_) limit_->cancel();  // this caller may have the earliest deadline
   const auto begin = [this](bool& runs, auto coroutine) {
@@ -178,7 +178,7 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
     if (connected) break;
     note_failure(*connected.failure());
     const bool has_moved = address() != where.address;  // what answers at its former place says nothing about it
-    const bool elsewhere = turn_to_other();
+    const bool elsewhere = switch_to_other();
     const bool counts = is_final(*connected.failure()) && !has_moved && !(where.is_told && elsewhere);
     if (counts && (!elsewhere || ++final_ones > 1)) fail_waiting(*connected.failure());
     fail_late();
@@ -187,7 +187,7 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
   }
 }
 
-PINION_DECL bool channel::turn_to_other() {
+PINION_DECL bool channel::switch_to_other() {
   std::lock_guard hold(mutex_);
   if (other_.address.empty()) return false;
   std::swap(target_, other_);
@@ -320,7 +320,7 @@ PINION_DECL time_point channel::attempt_limit() const {
   for (const auto& w : waiting_)
     if (w.until) limit = std::min(limit, *w.until);
   std::lock_guard hold(mutex_);
-  return other_.address.empty() ? limit : net_.now() + (limit - net_.now()) / 2;  // the other one is to have a turn
+  return other_.address.empty() ? limit : net_.now() + (limit - net_.now()) / 2;  // the other one is to be tried too
 }
 
 PINION_DECL void channel::came_up(attempt data, attempt control) {

@@ -198,7 +198,7 @@ class connection : public std::enable_shared_from_this<connection> {
   awaitable<void> read_piece(const frame_header& h);
   // The payload that a message says it has in shared memory. Throws data_loss where there is none.
   std::shared_ptr<std::byte> borrow(const frame_header& h) const;
-  // Lets the others of the network's thread have their turn.
+  // Lets the others of the network's thread go on.
   awaitable<void> give_way();
 
   // Do so many answers wait that no further request is to be read?

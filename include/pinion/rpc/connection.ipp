@@ -271,7 +271,7 @@ PINION_DECL awaitable<void> connection::read_payload(arriving& a, std::uint64_t 
 }
 
 PINION_DECL awaitable<void> connection::take_payload(arriving& a, std::shared_ptr<std::byte> lent) {
-  constexpr std::uint64_t most_at_once = outbox::piece;  // so that others have their turn
+  constexpr std::uint64_t most_at_once = outbox::piece;  // so that others are served too
   traffic::add(traffic_->bytes_received, a.left);
   const std::byte* from = lent.get();
   for (std::uint64_t copied = 0; a.message && a.left > 0;) {

@@ -10,8 +10,8 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-// Takes bytes in turns, and tells the hash of all of them. Where one turn ends and the next begins is not in the hash,
-// so whoever hashes several things adds their lengths. Not thread-safe. Throws internal if OpenSSL refuses.
+// Takes bytes in pieces, and tells the hash of all of them. Where one piece ends and the next begins is not in the
+// hash, so whoever hashes several things adds their lengths. Not thread-safe. Throws internal if OpenSSL refuses.
 class digest {
  public:
   using hash = std::array<std::uint64_t, 4>;

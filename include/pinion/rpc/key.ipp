@@ -35,9 +35,9 @@ inline std::string hmac(std::string_view key, std::string_view text) {
 
 inline std::string stretch(std::string_view text) {
   constexpr std::string_view salt = "pinion: the shared key of a cluster";
-  constexpr std::uint64_t turns = 1 << 14, memory = std::uint64_t{64} << 20;
+  constexpr std::uint64_t cost = 1 << 14, memory = std::uint64_t{64} << 20;
   std::string made(shared_key::proof_size, '\0');
-  if (EVP_PBE_scrypt(text.data(), text.size(), bytes_of(salt), salt.size(), turns, 8, 1, memory,
+  if (EVP_PBE_scrypt(text.data(), text.size(), bytes_of(salt), salt.size(), cost, 8, 1, memory,
                      reinterpret_cast<unsigned char*>(made.data()), made.size()) != 1)
     throw error(errc::internal, "OpenSSL refuses scrypt, so the shared key cannot be used here");
   return made;

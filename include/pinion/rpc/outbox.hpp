@@ -98,7 +98,7 @@ class outbox {
   void append_payload(outgoing& o, std::uint64_t bytes);
   void append_whole_messages();
   void append_piece();
-  // The message whose turn it is; end() if none may begin.
+  // The next message; end() if none may begin.
   messages::iterator next_of(messages& all, bool may_begin);
 
   messages whole_, in_pieces_, to_share_;  // in the order of add()
@@ -111,7 +111,7 @@ class outbox {
   std::uint64_t shared_ = 0;  // in the batch
   frame_header piece_;        // of the piece in the batch; no bytes: there is none
   std::uint32_t slots_ = 0;   // those in use, as bits
-  unsigned turns_ = 0;        // of pieces
+  unsigned served_ = 0;       // of pieces
   backlog cost_;
   std::uint64_t added_ = 0, bytes_added_ = 0;
 };

@@ -14,7 +14,7 @@ namespace detail {
 
 inline constexpr std::uint32_t all_slots = ((std::uint32_t{1} << most_slots) - 1) << 1;
 inline constexpr std::size_t most_buffers = 60;  // about as many as one call of the system takes
-inline constexpr unsigned turn_of_oldest = 4;
+inline constexpr unsigned oldest_each = 4;
 
 }  // namespace detail
 
@@ -187,7 +187,7 @@ PINION_DECL void outbox::append_piece() {
 
 PINION_DECL outbox::messages::iterator outbox::next_of(messages& all, bool may_begin) {
   if (all.empty()) return all.end();
-  const bool oldest = ++turns_ % detail::turn_of_oldest == 0;
+  const bool oldest = ++served_ % detail::oldest_each == 0;
   auto chosen = all.end();
   for (auto at = all.begin(); at != all.end(); ++at) {
     if (at->header.slot == 0 && !may_begin) continue;

@@ -157,7 +157,7 @@ class ring_stream final : public byte_stream, private polled {
   void take_shown() override { hear(most_shown); }
 
  private:
-  // In one go, while others of the network's thread wait for their turn. What was lent was shown before, and no more
+  // In one go, while others of the network's thread wait. What was lent was shown before, and no more
   // slabs than the last number are.
   static constexpr int most_reads = 64, most_bells = 16, most_shown = 1024;
 

@@ -126,7 +126,7 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
   // Gives the memory of pages back to the system that are not lent, if no place was found since the last call.
   void trim();
   // The connection has ended: lets go of some slabs of the other end, which are unmapped unless somebody here has bytes
-  // of them. Returns true while there are more, and is called again then, when others had their turn. In the network's
+  // of them. Returns true while there are more, and is called again then, after others. In the network's
   // thread, as trim().
   bool end();
 

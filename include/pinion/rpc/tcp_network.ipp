@@ -18,10 +18,10 @@
 #include <pinion/base/log.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/process.hpp>
-#include <pinion/base/short_turns.hpp>
+#include <pinion/base/time_slice.hpp>
 #include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/event_loop.hpp>
 #include <pinion/rpc/local_network.hpp>
-#include <pinion/rpc/network_turn.hpp>
 #include <pinion/rpc/socket_stream.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
@@ -140,12 +140,12 @@ class tcp_listener final : public listener {
     // The next of those that have an answer, in turn; null if there is none.
     endpoint_acceptor* answered() {
       for (std::size_t i = 0; i < acceptors.size(); ++i)
-        if (endpoint_acceptor& one = acceptors[++turn % acceptors.size()]; one.answered) return &one;
+        if (endpoint_acceptor& one = acceptors[++last % acceptors.size()]; one.answered) return &one;
       return nullptr;
     }
     std::deque<endpoint_acceptor> acceptors;
     asio::steady_timer woken;  // is cancelled when there is an answer
-    std::size_t turn = 0;
+    std::size_t last = 0;
     bool closed = false;
   };
 
@@ -305,9 +305,9 @@ class tcp_network final : public network {
   }
   bool wait(countdown& event, const std::optional<time_point>& deadline) override {
     made_in_.expect("what is waited for");
-    return turn_.wait(event, deadline);
+    return loop_.wait(event, deadline);
   }
-  void expect_more() override { turn_.expect_more(); }
+  void expect_more() override { loop_.expect_more(); }
 
   std::uint64_t draw() override { return dice_(); }
 
@@ -328,15 +328,15 @@ class tcp_network final : public network {
  private:
   void serve() {
     mark_heap();  // long messages arrive here
-    take_short_turns();
-    turn_.serve();
+    take_short_slices();
+    loop_.serve();
   }
 
   poll_list polls_;  // streams that the context still has refer to it
   asio::io_context context_{1};
   std::minstd_rand dice_{std::random_device()()};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
-  network_turn turn_{context_, polls_};
+  event_loop loop_{context_, polls_};
   std::thread thread_;
 };
 

@@ -19,7 +19,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-class run_in_turns;
+class partial_run_backend;
 
 // A step that is ready to run. Owned by the backend that made it.
 class prepared_step {
@@ -44,9 +44,9 @@ class session_backend {
   // Throws the first failure.
   virtual void run(prepared_step& step, std::span<any_tensor> feeds, std::span<any_tensor> results,
                    step_trace* trace) = 0;
-  // Begins a run in turns of a step, which it compiles, or finds compiled. The run ends when all has run, or with the
+  // Begins a partial run of a step, which it compiles, or finds compiled. The run ends when all has run, or with the
   // first failure; close() and cancel_steps() fail it.
-  virtual std::shared_ptr<run_in_turns> begin_in_turns(const step_signature& signature) = 0;
+  virtual std::shared_ptr<partial_run_backend> begin_partial_run(const step_signature& signature) = 0;
   virtual pinion::plan plan(const step_signature& signature) = 0;
   virtual std::vector<device_info> list_devices() = 0;
   virtual pinion::measured_costs measured_costs() = 0;

@@ -17,9 +17,9 @@
 #include <pinion/placement/cost/cost_model.hpp>
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/compiled_step.hpp>
-#include <pinion/runtime/local_turns.hpp>
+#include <pinion/runtime/local_partial_run.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
-#include <pinion/runtime/run_in_turns.hpp>
+#include <pinion/runtime/partial_run_backend.hpp>
 #include <pinion/runtime/running_steps.hpp>
 #include <pinion/runtime/session_bodies.hpp>
 #include <pinion/runtime/step/placed_steps.hpp>
@@ -37,7 +37,7 @@ class direct_session final : public session_backend {
 
   void run(prepared_step& prepared, std::span<any_tensor> feeds, std::span<any_tensor> results,
            step_trace* trace) override;
-  std::shared_ptr<run_in_turns> begin_in_turns(const step_signature& signature) override;
+  std::shared_ptr<partial_run_backend> begin_partial_run(const step_signature& signature) override;
 
   pinion::plan plan(const step_signature& signature) override;
 
@@ -67,7 +67,7 @@ class direct_session final : public session_backend {
   };
 
   using step_table = std::unordered_map<step_signature, std::shared_ptr<kept_step>, signature_hash>;
-  using turns_table = std::map<const local_turns*, std::weak_ptr<local_turns>>;
+  using partial_run_table = std::map<const local_partial_run*, std::weak_ptr<local_partial_run>>;
 
   static task_options task_of(const session_options& o);
 
@@ -113,28 +113,28 @@ class direct_session final : public session_backend {
   void note_runs(pinion::plan& made, const step_signature& signature) const;
   std::vector<std::shared_ptr<ready_step>> ready_steps() const;
 
-  // ---- runs in turns, which end in any thread
+  // ---- partial runs, which end in any thread
 
-  void enter(const std::shared_ptr<local_turns>& run);
-  void leave(const local_turns& run);
+  void enter(const std::shared_ptr<local_partial_run>& run);
+  void leave(const local_partial_run& run);
   // Fails all of them. Requires: mutex_ is not held, since a run that ends takes it.
-  void fail_turns(const error& why);
+  void fail_partial_runs(const error& why);
 
   // ---- steps, each made once
 
-  // Finds the step in a table, or makes it; steps that are taken in turns have a table of their own.
+  // Finds the step in a table, or makes it; steps of partial runs have a table of their own.
   std::shared_ptr<ready_step> prepared(step_table& in, const step_signature& signature);
   std::shared_ptr<ready_step> await(const kept_step& step, std::unique_lock<std::mutex>& hold);
-  outcome<std::shared_ptr<ready_step>> make(const step_signature& signature, bool in_turns);
+  outcome<std::shared_ptr<ready_step>> make(const step_signature& signature, bool partial);
 
   // Requires, for this and the next: placing_ is held.
   placement place(const step_signature& signature);
   placement place_to_run(const step_signature& signature);
   // The step that runs, which compile() cuts and plan() explains.
   optimized_step improved(const step_signature& signature, const placement& placed) const;
-  std::shared_ptr<ready_step> compile(const step_signature& signature, bool in_turns);
+  std::shared_ptr<ready_step> compile(const step_signature& signature, bool partial);
 
-  std::shared_ptr<ready_step> ready(graph_view g, const optimized_step& what, bool in_turns);
+  std::shared_ptr<ready_step> ready(graph_view g, const optimized_step& what, bool partial);
 
   const session_options options_;
   const graph_ref graph_;
@@ -161,8 +161,8 @@ class direct_session final : public session_backend {
   std::condition_variable idle_, made_;
   source_location closed_at_;
   int at_work_ = 0;
-  step_table steps_, in_turns_;
-  turns_table turns_;
+  step_table steps_, partial_steps_;
+  partial_run_table partial_runs_;
 };
 
 }}}  // namespace pinion::v0::runtime

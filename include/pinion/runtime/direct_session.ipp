@@ -38,7 +38,7 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::prepared
   if (const auto step = kept) return await(*step, hold);
   const auto mine = kept = std::make_shared<kept_step>();
   hold.unlock();
-  auto made = make(signature, &in == &in_turns_);
+  auto made = make(signature, &in == &partial_steps_);
   hold.lock();
   mine->made = std::move(made);
   if (!mine->made->ok()) in.erase(signature);
@@ -71,34 +71,34 @@ PINION_DECL void direct_session::run(prepared_step& prepared, std::span<any_tens
   outcome<>(failure).value();
 }
 
-PINION_DECL std::shared_ptr<run_in_turns> direct_session::begin_in_turns(const step_signature& signature) {
-  const auto step = prepared(in_turns_, signature);
+PINION_DECL std::shared_ptr<partial_run_backend> direct_session::begin_partial_run(const step_signature& signature) {
+  const auto step = prepared(partial_steps_, signature);
   if (!step->graph) expect_graph();
-  const auto run =
-      std::make_shared<local_turns>(std::shared_ptr<compiled_step>(step, &step->compiled),
-                                    next_step_.fetch_add(1, std::memory_order_relaxed), options_.operation_timeout);
+  const auto run = std::make_shared<local_partial_run>(std::shared_ptr<compiled_step>(step, &step->compiled),
+                                                       next_step_.fetch_add(1, std::memory_order_relaxed),
+                                                       options_.operation_timeout);
   enter(run);
   run->begin([this, which = run.get()] { leave(*which); });
   return run;
 }
 
-PINION_DECL void direct_session::enter(const std::shared_ptr<local_turns>& run) {
+PINION_DECL void direct_session::enter(const std::shared_ptr<local_partial_run>& run) {
   std::lock_guard hold(mutex_);
   if (closed_) throw closed_meanwhile();
-  turns_.emplace(run.get(), run);
+  partial_runs_.emplace(run.get(), run);
 }
 
-PINION_DECL void direct_session::leave(const local_turns& run) {
+PINION_DECL void direct_session::leave(const local_partial_run& run) {
   std::lock_guard hold(mutex_);
-  turns_.erase(&run);
+  partial_runs_.erase(&run);
   idle_.notify_all();
 }
 
-PINION_DECL void direct_session::fail_turns(const error& why) {
-  std::vector<std::shared_ptr<local_turns>> all;
+PINION_DECL void direct_session::fail_partial_runs(const error& why) {
+  std::vector<std::shared_ptr<local_partial_run>> all;
   {
     std::lock_guard hold(mutex_);
-    for (const auto& [which, run] : turns_) all.push_back(run.lock());
+    for (const auto& [which, run] : partial_runs_) all.push_back(run.lock());
   }
   for (const auto& run : all)
     if (run) run->fail(why);
@@ -170,7 +170,7 @@ PINION_DECL void direct_session::note_runs(pinion::plan& made, const step_signat
 
 PINION_DECL std::vector<std::shared_ptr<direct_session::ready_step>> direct_session::ready_steps() const {
   std::vector<std::shared_ptr<ready_step>> all;
-  for (const step_table* const table : {&steps_, &in_turns_})
+  for (const step_table* const table : {&steps_, &partial_steps_})
     for (const auto& [signature, kept] : *table)
       if (kept->made && kept->made->ok()) all.push_back(kept->made->value());
   return all;
@@ -216,7 +216,7 @@ PINION_DECL std::vector<device_info> direct_session::list_devices() {
 
 PINION_DECL void direct_session::cancel_steps(const error& why) {
   running_.fail_all(why);
-  fail_turns(why);
+  fail_partial_runs(why);
 }
 
 PINION_DECL void direct_session::close(source_location where) {
@@ -226,13 +226,13 @@ PINION_DECL void direct_session::close(source_location where) {
   made_.notify_all();
   running_.fail_all(closed_meanwhile());
   hold.unlock();
-  fail_turns(closed_meanwhile());
+  fail_partial_runs(closed_meanwhile());
   hold.lock();
-  const auto none = [this] { return running_.none() && at_work_ == 0 && turns_.empty(); };
+  const auto none = [this] { return running_.none() && at_work_ == 0 && partial_runs_.empty(); };
   pinion::detail::wait_and_say([&](auto time) { return idle_.wait_for(hold, time, none); },
                                [this] { return "a session that is closed waits for " + what_runs(); });
   steps_.clear();
-  in_turns_.clear();
+  partial_steps_.clear();
   kernels_->clear();
   task_.resources.clear();
 }
@@ -313,7 +313,7 @@ PINION_DECL direct_session::under_way::~under_way() {
 
 PINION_DECL std::string direct_session::what_runs() const {
   const auto [count, first] = running_.what_runs();
-  if (!first && !turns_.empty()) return "a partial run, in which a kernel runs on though it was cancelled";
+  if (!first && !partial_runs_.empty()) return "a partial run, in which a kernel runs on though it was cancelled";
   if (!first) return "a step that another thread makes ready";
   const std::string others = count == 1 ? "" : " and " + std::to_string(count - 1) + " more";
   return "the step of " + names_of(static_cast<const ready_step&>(*first)) + others +
@@ -344,10 +344,10 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::await(co
 }
 
 PINION_DECL outcome<std::shared_ptr<direct_session::ready_step>> direct_session::make(const step_signature& signature,
-                                                                                      bool in_turns) {
+                                                                                      bool partial) {
   return outcome_of([&] {
     const at_work here(*this);
-    return compile(signature, in_turns);
+    return compile(signature, partial);
   });
 }
 
@@ -365,12 +365,12 @@ PINION_DECL placement direct_session::place_to_run(const step_signature& signatu
 }
 
 PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(const step_signature& signature,
-                                                                                bool in_turns) {
+                                                                                bool partial) {
   std::unique_lock one_places(placing_);
   const placement placed = place_to_run(signature);
   one_places.unlock();
   const optimized_step better = improved(signature, placed);
-  auto step = ready(better.in_place_of(expect_graph()), better, in_turns);
+  auto step = ready(better.in_place_of(expect_graph()), better, partial);
   step->graph = better.graph;
   step->fetches = signature.fetches;
   step->targets = signature.targets;
@@ -383,10 +383,10 @@ PINION_DECL optimized_step direct_session::improved(const step_signature& signat
 }
 
 PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::ready(graph_view g, const optimized_step& what,
-                                                                              bool in_turns) {
+                                                                              bool partial) {
   auto parts = cut_by_device(g, what.placement, what.signature, 0,
-                             {.receive_ahead = options_.receive_ahead, .tell_targets = in_turns});
-  if (in_turns) local_turns::take_turns(parts, what.signature);
+                             {.receive_ahead = options_.receive_ahead, .tell_targets = partial});
+  if (partial) local_partial_run::make_partial(parts, what.signature);
   return std::make_shared<ready_step>(std::move(parts), g, task_, *kernels_, bodies_);
 }
 

@@ -1,4 +1,4 @@
-// A step that is fed and fetched in several turns, where a value that is fed depends on one that was fetched. Programs
+// A step that is fed and fetched in several calls, where a value that is fed depends on one that was fetched. Programs
 // that need it include this file; no umbrella header does.
 //
 //   pn::partial_run step(sess, pn::feeds(image, answer), pn::fetches(guess, loss), pn::targets(train));
@@ -17,10 +17,10 @@
 
 namespace pinion { inline namespace v0 {
 
-// One run of a step, in turns; session.partial_run_setup() and session.partial_run() of TensorFlow 1.x. All feeds,
-// fetches and targets are named when it is made. Each is then fed, fetched or run in one of the turns, in any order
-// that the graph allows, and at most once; what is never asked for needs no turn. Each node runs once, as soon as its
-// inputs are there: also in a turn that does not ask for it.
+// One run of a step, in several calls; session.partial_run_setup() and session.partial_run() of TensorFlow 1.x. All
+// feeds, fetches and targets are named when it is made. Each is then fed, fetched or run in one of the calls, in any
+// order that the graph allows, and at most once; what is never asked for needs no call. Each node runs once, as soon as
+// its inputs are there: also in a call that does not ask for it.
 //
 // Ownership: it may outlive its session, but cannot go on then. Between two turns it holds values, and no thread. The
 // destructor cancels what has not ended, and waits for nothing; closing the session, or session::cancel_steps(), does
@@ -28,12 +28,12 @@ namespace pinion { inline namespace v0 {
 //
 // Threads: thread-safe. As for any step, no thread may add to the graph until all has run or the object is gone.
 //
-// Errors: pn::error. A turn that asks for what cannot be is refused with invalid_argument, changes nothing, and another
-// may follow: an end that was not named, one that was fed or fetched in an earlier turn, a value that does not fit, a
+// Errors: pn::error. A call that asks for what cannot be is refused with invalid_argument, changes nothing, and another
+// may follow: an end that was not named, one that was fed or fetched in an earlier call, a value that does not fit, a
 // fetch whose feeds were not all fed. A failure of a node fails the run, and every later turn throws it again; so does
-// a turn that takes longer than the session's operation_timeout, which each turn has for itself.
+// a call that takes longer than the session's operation_timeout, which each call has for itself.
 //
-// On a cluster a turn is one exchange of messages with the session's target, and a lost task fails the run, as it fails
+// On a cluster a call is one exchange of messages with the session's target, and a lost task fails the run, as it fails
 // a step; a run is never begun again.
 class partial_run {
  public:
@@ -50,20 +50,20 @@ class partial_run {
   partial_run& operator=(partial_run&&) noexcept;
   ~partial_run();
 
-  // Takes a turn: feeds the values, and returns when the fetches are there and the operations have run. The result is
+  // Goes on: feeds the values, and returns when the fetches are there and the operations have run. The result is
   // that of session::run(): nothing, a tensor, or a tuple. Without fetches it only feeds.
   template <runtime::fetchable... F>
   auto run(std::initializer_list<feed> feeds, const F&... fetches) {
-    return runtime::taken<F...>(turn(feeds, {fetches...}));
+    return runtime::taken<F...>(call(feeds, {fetches...}));
   }
   template <runtime::fetchable... F>
   auto run(const F&... fetches) {
-    return runtime::taken<F...>(turn({}, {fetches...}));
+    return runtime::taken<F...>(call({}, {fetches...}));
   }
 
  private:
   struct inside;
-  std::vector<any_tensor> turn(std::initializer_list<feed> feeds, std::initializer_list<runtime::fetch_end> fetches);
+  std::vector<any_tensor> call(std::initializer_list<feed> feeds, std::initializer_list<runtime::fetch_end> fetches);
 
   std::unique_ptr<inside, delete_where_made> in_;
 };

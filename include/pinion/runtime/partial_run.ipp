@@ -9,20 +9,20 @@
 #include <pinion/graph/traverse.hpp>
 #include <pinion/runtime/feed_check.hpp>
 #include <pinion/runtime/partial_run.hpp>
-#include <pinion/runtime/run_in_turns.hpp>
+#include <pinion/runtime/partial_run_backend.hpp>
 
 namespace pinion { inline namespace v0 {
 
 namespace detail {
 
 // An end of a partial run.
-struct turn_end {
+struct partial_end {
   std::string name, op, where;
   std::vector<std::size_t> needs = {};  // the feeds without which it cannot be computed, by number
   bool used = false;                    // it was fed, fetched or run
 };
 
-inline turn_end end_of(graph_view g, node_id id, int index = 0) {
+inline partial_end end_of(graph_view g, node_id id, int index = 0) {
   const node& n = g[id];
   return {output_name(n, index), n.op, to_string(n.where)};
 }
@@ -47,7 +47,7 @@ inline std::vector<std::size_t> feeds_behind(graph_view g, const runtime::step_s
 
 // The run, and the ends that were used so far.
 struct partial_run::inside {
-  // The ends that one turn names, by their numbers, and the values that it feeds.
+  // The ends that one call names, by their numbers, and the values that it feeds.
   struct named {
     std::vector<std::size_t> feeds, fetches, targets;
     std::vector<any_tensor> values;
@@ -56,8 +56,8 @@ struct partial_run::inside {
   session_link session;
   source_location where;
   runtime::step_signature signature;
-  std::vector<detail::turn_end> feeds = {}, fetches = {}, targets = {};
-  std::shared_ptr<runtime::run_in_turns> run = {};
+  std::vector<detail::partial_end> feeds = {}, fetches = {}, targets = {};
+  std::shared_ptr<runtime::partial_run_backend> run = {};
   std::mutex mutex = {};  // guards what is used
 
   ~inside() {
@@ -76,40 +76,40 @@ struct partial_run::inside {
     }
   }
 
-  // Looks up what a turn asks for, and notes that it is used. Throws, and notes nothing, if that cannot be.
+  // Looks up what a call asks for, and notes that it is used. Throws, and notes nothing, if that cannot be.
   named use(graph& g, std::initializer_list<feed> values, const runtime::step_signature& asked) {
     std::lock_guard hold(mutex);
-    named turn;
-    for (const feed& f : values) use_feed(g, f, turn);
+    named call;
+    for (const feed& f : values) use_feed(g, f, call);
     for (const output& o : asked.fetches) {
       const auto n = number_of(
           signature.fetches, o, [&] { return detail::end_of(g, o.node, o.index); }, "fetches");
-      add(turn.fetches, fetches, n, "fetched");
+      add(call.fetches, fetches, n, "fetched");
     }
     for (const node_id t : asked.targets)
-      add(turn.targets, targets,
+      add(call.targets, targets,
           number_of(
               signature.targets, t, [&] { return detail::end_of(g, t); }, "targets"),
           "run");
-    if (turn.feeds.empty() && turn.fetches.empty() && turn.targets.empty())
-      throw error(errc::invalid_argument, "a turn of a partial run was given nothing to feed, fetch or run")
+    if (call.feeds.empty() && call.fetches.empty() && call.targets.empty())
+      throw error(errc::invalid_argument, "a call of a partial run was given nothing to feed, fetch or run")
           .called_at(to_string(where));
-    for (const std::size_t n : turn.fetches) expect_fed(fetches[n], turn);
-    for (const std::size_t n : turn.targets) expect_fed(targets[n], turn);
-    note(turn);
-    return turn;
+    for (const std::size_t n : call.fetches) expect_fed(fetches[n], call);
+    for (const std::size_t n : call.targets) expect_fed(targets[n], call);
+    note(call);
+    return call;
   }
 
  private:
-  void use_feed(graph& g, const feed& f, named& turn) const {
+  void use_feed(graph& g, const feed& f, named& call) const {
     runtime::expect_fed(f.to, f.value);
     const output o = runtime::end_in(g, f.to);
     const auto n = number_of(
         signature.feeds, o, [&] { return detail::end_of(g, o.node, o.index); }, "feeds");
     if (!f.device.empty())
       refuse(feeds[n], "takes a value in host memory in a partial run, and this one lies on " + f.device);
-    add(turn.feeds, feeds, n, "fed");
-    turn.values.push_back(f.value);
+    add(call.feeds, feeds, n, "fed");
+    call.values.push_back(f.value);
   }
   // The number of an end; `as_end` is called to name one that is not there.
   template <class Id, class AsEnd>
@@ -118,23 +118,23 @@ struct partial_run::inside {
     if (at == all.end()) refuse(as_end(), "is not among the " + kind + " that the partial run was made with");
     return static_cast<std::size_t>(at - all.begin());
   }
-  void add(std::vector<std::size_t>& numbers, const std::vector<detail::turn_end>& ends, std::size_t n,
+  void add(std::vector<std::size_t>& numbers, const std::vector<detail::partial_end>& ends, std::size_t n,
            const std::string& what) const {
     if (ends[n].used || std::find(numbers.begin(), numbers.end(), n) != numbers.end())
       refuse(ends[n], "was " + what + " already, and can be once in a partial run");
     numbers.push_back(n);
   }
-  void expect_fed(const detail::turn_end& e, const named& turn) const {
+  void expect_fed(const detail::partial_end& e, const named& call) const {
     for (const std::size_t n : e.needs)
-      if (!feeds[n].used && std::find(turn.feeds.begin(), turn.feeds.end(), n) == turn.feeds.end())
+      if (!feeds[n].used && std::find(call.feeds.begin(), call.feeds.end(), n) == call.feeds.end())
         refuse(e, "needs '" + feeds[n].name + "', which must be fed first");
   }
-  void note(const named& turn) {
-    for (const std::size_t n : turn.feeds) feeds[n].used = true;
-    for (const std::size_t n : turn.fetches) fetches[n].used = true;
-    for (const std::size_t n : turn.targets) targets[n].used = true;
+  void note(const named& call) {
+    for (const std::size_t n : call.feeds) feeds[n].used = true;
+    for (const std::size_t n : call.fetches) fetches[n].used = true;
+    for (const std::size_t n : call.targets) targets[n].used = true;
   }
-  [[noreturn]] void refuse(const detail::turn_end& e, const std::string& sentence) const {
+  [[noreturn]] void refuse(const detail::partial_end& e, const std::string& sentence) const {
     throw error(errc::invalid_argument,
                 "'" + e.name + "' " + sentence + " (the partial run was made at " + to_string(where) + ")")
         .at_node(e.name, e.op, e.where);
@@ -155,19 +155,19 @@ PINION_DECL partial_run::partial_run(session& s, const std::vector<any_expr>& fe
   for (const operation& o : targets) add(signature.targets, runtime::end_in(g, o));
   s.checked(signature);
   in_->list_ends(g);
-  in_->run = s.backend().begin_in_turns(signature);
+  in_->run = s.backend().begin_partial_run(signature);
 }
 
 PINION_DECL partial_run::partial_run(partial_run&&) noexcept = default;
 PINION_DECL partial_run& partial_run::operator=(partial_run&&) noexcept = default;
 PINION_DECL partial_run::~partial_run() = default;
 
-PINION_DECL std::vector<any_tensor> partial_run::turn(std::initializer_list<feed> feeds,
+PINION_DECL std::vector<any_tensor> partial_run::call(std::initializer_list<feed> feeds,
                                                       std::initializer_list<runtime::fetch_end> fetches) {
-  if (!in_) throw error(errc::failed_precondition, "a turn is wanted of a partial run that was moved from");
-  const auto backend = in_->session.expect("a turn of a partial run", in_->where);
+  if (!in_) throw error(errc::failed_precondition, "a call is made of a partial run that was moved from");
+  const auto backend = in_->session.expect("a call of a partial run", in_->where);
   backend->expect_open();
-  runtime::run_in_turns& run = *in_->run;
+  runtime::partial_run_backend& run = *in_->run;
   run.expect_well();
   graph& g = *in_->session.graph_;
   runtime::step_signature asked;

@@ -308,21 +308,21 @@ PINION_VECTOR V cos_near_zero(V r) {
   return fma(z * z, p, fma(z, -0.5, 1.0));
 }
 
-// sin(x + turns pi/2). x = n pi/2 + r, with pi/2 in three parts; the products of the first two with n < 2^20 are exact.
-// For larger x, and for NaN, the C library takes over lane by lane.
+// sin(x + quarters pi/2). x = n pi/2 + r, with pi/2 in three parts; the products of the first two with n < 2^20 are
+// exact. For larger x, and for NaN, the C library takes over lane by lane.
 template <class Library, class Isa>
-PINION_VECTOR simd<double, Isa> sin_of_turned(simd<double, Isa> x, int turns) {
+PINION_VECTOR simd<double, Isa> sin_of_shifted(simd<double, Isa> x, int quarters) {
   constexpr double magic = round_magic<double>;
   const auto sum = fma(x, 0.63661977236758134, magic);
   const auto n = sum - magic;
   const auto r = fma(n, -0x1.3198a2e037073p-69, fma(n, -0x1.0b4611a6p-34, fma(n, -0x1.921fb544p+0, x)));
-  const auto quadrant = bit_cast<std::int64_t>(sum) + std::int64_t(turns);
+  const auto quadrant = bit_cast<std::int64_t>(sum) + std::int64_t(quarters);
   const auto half = fma(n, 0.5, magic) - magic;
-  const auto odd = turns % 2 ? half + half == n : half + half != n;
+  const auto odd = quarters % 2 ? half + half == n : half + half != n;
   const auto y = select(odd, cos_near_zero(r), sin_near_zero(r));
-  const auto turned = bit_cast<double>(bit_cast<std::int64_t>(y) ^ sign_bit(quadrant << 62));
+  const auto shifted = bit_cast<double>(bit_cast<std::int64_t>(y) ^ sign_bit(quadrant << 62));
   const auto large = !(abs(x) < 1.6e6);
-  return any(large) ? select(large, each_lane<Library>(x, x), turned) : turned;
+  return any(large) ? select(large, each_lane<Library>(x, x), shifted) : shifted;
 }
 
 // Computes a function of floats in double, for one half of the lanes after the other.
@@ -338,11 +338,11 @@ PINION_VECTOR simd<float, Isa> in_double(simd<float, Isa> x, simd<float, Isa> y)
 // The sine and cosine. 0.6 / 2.6 ulp; for |x| >= 1.6e6 those of the C library.
 template <class Isa>
 PINION_VECTOR simd<double, Isa> sin(simd<double, Isa> x) {
-  return select(x == 0.0, x, detail::sin_of_turned<detail::library_sin>(x, 0));
+  return select(x == 0.0, x, detail::sin_of_shifted<detail::library_sin>(x, 0));
 }
 template <class Isa>
 PINION_VECTOR simd<double, Isa> cos(simd<double, Isa> x) {
-  return detail::sin_of_turned<detail::library_cos>(x, 1);
+  return detail::sin_of_shifted<detail::library_cos>(x, 1);
 }
 
 // The functions of the C library, lane by lane.

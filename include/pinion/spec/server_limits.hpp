@@ -24,7 +24,7 @@ struct server_limits {
   int threads = 64;                                       // threads in which calls of clients wait for other tasks
   int sessions_of_all = 1024;                             // open sessions of all clients
   int steps = 4096;                                       // prepared steps of one session
-  int runs = 4096;                                        // steps of one client that run or wait for their turn
+  int runs = 4096;                                        // steps of one client that run or wait to be begun
   std::uint64_t session_bytes = std::uint64_t{8} << 30;   // memory of the graph and the steps of one session
   std::uint64_t bytes_received = std::uint64_t{4} << 30;  // bytes of one client's requests that are not worked off
   // Values of one task for runs that have not begun. A run of which more would wait fails when it begins.

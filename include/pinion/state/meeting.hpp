@@ -48,10 +48,10 @@ class meeting : public resource, public loss_listener, public std::enable_shared
       go_on(later);
     });
   }
-  // Drops replicas for which others have waited longer than `patience`, and which were not heard of in that time.
-  void expire(std::chrono::milliseconds patience) {
+  // Drops replicas for which others have waited longer than `limit`, and which were not heard of in that time.
+  void expire(std::chrono::milliseconds limit) {
     change([&](calls& later) {
-      const auto now = time::now(), since = now - patience;
+      const auto now = time::now(), since = now - limit;
       if (const auto waiting = waits_since(); waiting && *waiting <= since)
         for (const std::int64_t r : members_.expire(since, who_waits()))
           tell_all("goes on at " + title_ + " without " + members_.title(r) + ", not heard of for " +

@@ -2,7 +2,7 @@
 //
 // Invariants
 //   1. Of the attempts to put, and of those to take, only the first may go on: waiting callers are served in order.
-//   2. After any change both lists go on in turns until neither can.
+//   2. After any change both lists go on, one after the other, until neither can.
 //   3. `done` of an attempt is called once, without the lock; until then its cancellation is subscribed to.
 //   4. A cancellation may come from a thread that must not compute, such as the network's. Attempts that it lets go on
 //      do so in the pool.

@@ -40,14 +40,14 @@ inline shared_body branch(dtype d, std::string_view op, const shape& x, const sh
 }
 
 // y = y * slice + w, of which the slice times w is collected, and the variable itself kept.
-inline shared_body turn(dtype d, const shape& y, const shape& w) {
+inline shared_body loop_body(dtype d, const shape& y, const shape& w) {
   body_writer b(d);
   const output variable = b.argument(y), slice = b.argument(y), invariant = b.argument(w);
   return b.yields({b.map("Add", b.map("Mul", variable, slice), invariant), b.map("Mul", slice, invariant), variable});
 }
 
 inline attributes loop_attributes(dtype d, std::int64_t m, std::int64_t n, bool reverse) {
-  return {{"body", turn(d, {m, n}, {n})},
+  return {{"body", loop_body(d, {m, n}, {n})},
           {"variables", std::int64_t{1}},
           {"scanned", std::int64_t{1}},
           {"collected", std::int64_t{1}},
@@ -85,7 +85,9 @@ inline std::vector<row> control_rows() {
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          return {{"forward", {{{m, n}}, {{3, m, n}}, {{n}}}, [=](dtype d) { return loop_attributes(d, m, n, false); }},
                  {"backward", {{{m, n}}, {{3, m, n}}, {{n}}}, [=](dtype d) { return loop_attributes(d, m, n, true); }},
-                 {"no turn", {{{m, n}}, {{0, m, n}}, {{n}}}, [=](dtype d) { return loop_attributes(d, m, n, false); }}};
+                 {"no iteration", {{{m, n}}, {{0, m, n}}, {{n}}}, [=](dtype d) {
+                    return loop_attributes(d, m, n, false);
+                  }}};
        },
        nullptr,
        {{"While", {f({2, 3}), f({4, 2, 3}), d({3})}, loop_attributes(dtype::float32, 2, 3, false), "is given double"},

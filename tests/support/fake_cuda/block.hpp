@@ -7,7 +7,7 @@ struct place {
   unsigned x, y, z;
 };
 
-// The block whose threads take turns on an OS thread. Kernels reach the stand-in through this struct alone, so that
+// The block whose threads share an OS thread. Kernels reach the stand-in through this struct alone, so that
 // those of a shared object need no symbol of the program that opens it.
 struct block {
   static constexpr unsigned ballot =

@@ -25,7 +25,7 @@ struct settings {
   driver is = driver::present;
   unsigned jitter_us;  // the longest pause of a stream before a task; PINION_FAKE_JITTER_US, or 0
   unsigned seed;       // of the pauses; PINION_FAKE_SEED, or 1
-  turns order;         // forward, unless PINION_FAKE_ORDER is "backward"
+  thread_order order;  // forward, unless PINION_FAKE_ORDER is "backward"
 
   settings();
 };

@@ -33,7 +33,7 @@ thread_local std::vector<std::unique_ptr<fiber>> fibers;
 
 class grid_run : public block {
  public:
-  grid_run(const grid& work, turns order)
+  grid_run(const grid& work, thread_order order)
       : work_(work), order_(order), count_(work.threads.x), variables_(work.variables_of_unit()), threads_(count_) {
     synchronize = [](block& self, int line) { static_cast<grid_run&>(self).wait_for_block(line); };
     exchange = [](block& self, unsigned mask, unsigned long long value, unsigned source) {
@@ -72,13 +72,13 @@ class grid_run : public block {
   void run_threads() {
     fiber& on = *fibers[idle_];
     while (begun_ < count_) {
-      const unsigned me = in_turn(begun_++);
+      const unsigned me = ordered(begun_++);
       threads_[me].on = &on;
       run_thread(me);
     }
   }
   void run_thread(unsigned me) {
-    set_turn(me);
+    set_running(me);
     come_after(this);
     work_.thread();
     leave_for(this);
@@ -92,10 +92,10 @@ class grid_run : public block {
   bool resume_all() {
     bool any = false;
     for (unsigned k = 0; k < count_; ++k) {
-      const unsigned me = in_turn(k);
+      const unsigned me = ordered(k);
       if (threads_[me].state != waiting::not_at_all) continue;
       any = true;
-      set_turn(me);
+      set_running(me);
       threads_[me].on->resume();
     }
     return any;
@@ -186,11 +186,11 @@ class grid_run : public block {
     if (!std::exchange(has_reported_, true)) report(sentence);
   }
 
-  unsigned in_turn(unsigned k) const { return order_ == turns::forward ? k : count_ - 1 - k; }
-  void set_turn(unsigned me) { *variables_.thread = {me, 0, 0}; }
+  unsigned ordered(unsigned k) const { return order_ == thread_order::forward ? k : count_ - 1 - k; }
+  void set_running(unsigned me) { *variables_.thread = {me, 0, 0}; }
 
   const grid& work_;
-  const turns order_;
+  const thread_order order_;
   const unsigned count_;
   const variables variables_;
   std::vector<thread_state> threads_;
@@ -201,7 +201,7 @@ class grid_run : public block {
 
 }  // namespace
 
-void run(const grid& work, turns order) {
+void run(const grid& work, thread_order order) {
   if (work.blocks.x > 0 && work.threads.x > 0) grid_run(work, order).run();
 }
 

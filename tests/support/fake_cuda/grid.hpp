@@ -7,9 +7,9 @@
 
 namespace fake_cuda {
 
-// The order in which the threads of a block take turns. Kernels may not depend on it: a barrier that is missing gives
+// The order in which the threads of a block run. Kernels may not depend on it: a barrier that is missing gives
 // other results in one of the two.
-enum class turns { forward, backward };
+enum class thread_order { forward, backward };
 
 struct grid {
   place blocks, threads;
@@ -19,6 +19,6 @@ struct grid {
 
 // Runs a grid of one dimension to its end. A barrier that some threads of a block do not reach is reported as misuse,
 // and the others go on as if it were none.
-void run(const grid& work, turns order);
+void run(const grid& work, thread_order order);
 
 }  // namespace fake_cuda

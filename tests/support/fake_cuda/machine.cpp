@@ -27,9 +27,9 @@ void make_devices(machine& m) {
 settings::settings()
     : jitter_us(number_in_environment("PINION_FAKE_JITTER_US", 0)),
       seed(number_in_environment("PINION_FAKE_SEED", 1)),
-      order(turns::forward) {
+      order(thread_order::forward) {
   const char* const text = std::getenv("PINION_FAKE_ORDER");
-  if (text && std::string_view(text) == "backward") order = turns::backward;
+  if (text && std::string_view(text) == "backward") order = thread_order::backward;
 }
 
 machine& the_machine() {

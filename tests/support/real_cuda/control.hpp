@@ -13,7 +13,7 @@
 namespace fake_cuda {
 
 enum class driver { present, missing, old, without_devices };
-enum class turns { forward, backward };
+enum class thread_order { forward, backward };
 enum class code { of_units, that_is_loaded };
 
 // Has no effect.
@@ -23,7 +23,7 @@ struct settings {
   bool has_peer_access = true;
   driver is = driver::present;
   unsigned jitter_us = 0, seed = 1;
-  turns order = turns::forward;
+  thread_order order = thread_order::forward;
 };
 inline void reset() {}
 // Throws where CUDA shows no GPU, of which a test could only say less.

@@ -121,8 +121,9 @@ template <class Fold, int Width, class T>
 __global__ void fold_rows(const T* x, T* y, fold_stage of) {
   const std::int64_t units = of.outer * of.segments;
   const int groups = static_cast<int>(blockDim.x) / of.threads, lane = static_cast<int>(threadIdx.x) % of.threads;
-  for (std::int64_t turn = std::int64_t{blockIdx.x} * groups; turn < units; turn += std::int64_t{gridDim.x} * groups) {
-    const std::int64_t unit = turn + static_cast<int>(threadIdx.x) / of.threads;
+  for (std::int64_t first_unit = std::int64_t{blockIdx.x} * groups; first_unit < units;
+       first_unit += std::int64_t{gridDim.x} * groups) {
+    const std::int64_t unit = first_unit + static_cast<int>(threadIdx.x) / of.threads;
     T value = Fold::template identity<T>();
     if (unit < units) {
       const std::int64_t row = of.segments == 1 ? unit : unit / of.segments;
@@ -191,9 +192,9 @@ fold_stage rows_stage(const fold_extents& of) {
   fold_stage stage{of.outer, of.n, 1, 0};
   stage.width = of.n % widest<T> == 0 ? widest<T> : 1;
   stage.threads = threads_for_row(of.n / stage.width);
-  const std::int64_t turn = std::int64_t{threads_of_block} * 4 * widest<T>;
+  const std::int64_t packs = std::int64_t{threads_of_block} * 4 * widest<T>;
   if (stage.threads > 32)
-    cut(stage, of.outer, 4 * turn, turn);
+    cut(stage, of.outer, 4 * packs, packs);
   else
     stage.segment = std::max<std::int64_t>(of.n, 1);
   return stage;

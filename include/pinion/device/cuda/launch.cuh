@@ -11,8 +11,8 @@ namespace pinion { inline namespace v0 { namespace cuda {
 
 inline constexpr unsigned threads_of_block = 256;
 
-// The blocks that give each of n elements a thread, and no more than fill a large GPU several times over: kernels take
-// further turns, in a loop of stride gridDim.x * blockDim.x.
+// The blocks that give each of n elements a thread, and no more than fill a large GPU several times over: a thread
+// takes further elements, in a loop of stride gridDim.x * blockDim.x.
 inline unsigned blocks_for(std::int64_t n) {
   constexpr std::int64_t most = 1 << 16;
   const std::int64_t blocks = (n + threads_of_block - 1) / threads_of_block;

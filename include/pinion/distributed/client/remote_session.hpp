@@ -31,7 +31,7 @@ struct client_way {
   ~client_way();
 
   const std::shared_ptr<rpc::network> net;
-  const std::shared_ptr<rpc::channel> way;
+  const std::shared_ptr<rpc::channel> route;
 };
 
 // Writes each notice as a line of the log.
@@ -50,14 +50,14 @@ class local_port final : public session_port {
   }
   std::vector<device_info> devices(const call_limits& limits) override { return session_->devices(limits); }
   run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, deadline until) override;
-  std::uint64_t begin_turns(std::uint64_t step, deadline until) override;
-  std::vector<any_tensor> take_turn(std::uint64_t run, turn t, deadline until) override;
-  void end_turns(std::uint64_t run) override;
+  std::uint64_t begin_partial_run(std::uint64_t step, deadline until) override;
+  std::vector<any_tensor> continue_partial_run(std::uint64_t run, partial_call t, deadline until) override;
+  void end_partial_run(std::uint64_t run) override;
   void cancel_steps(const error& why) override { session_->cancel_steps(why); }
   void close() override;
 
  private:
-  // The result of a run or of a turn, which may still go on when its caller has given up.
+  // The result of a run or of a call of a partial run, which may still go on when its caller has given up.
   template <class Result>
   struct pending {
     countdown ended;
@@ -90,9 +90,9 @@ class wire_port final : public session_port {
   pinion::plan plan(const runtime::step_signature& s, const call_limits& limits) override;
   std::vector<device_info> devices(const call_limits& limits) override;
   run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, deadline until) override;
-  std::uint64_t begin_turns(std::uint64_t step, deadline until) override;
-  std::vector<any_tensor> take_turn(std::uint64_t run, turn t, deadline until) override;
-  void end_turns(std::uint64_t run) override;
+  std::uint64_t begin_partial_run(std::uint64_t step, deadline until) override;
+  std::vector<any_tensor> continue_partial_run(std::uint64_t run, partial_call t, deadline until) override;
+  void end_partial_run(std::uint64_t run) override;
   void cancel_steps(const error& why) override;
   void close() override;
 
@@ -113,7 +113,7 @@ class wire_port final : public session_port {
         how.check = [this, before = cancellations_.count()] { expect_wanted(before, std::chrono::seconds(1)); };
     if (how.until) *how.until += std::chrono::seconds(1);  // leaves time for the master's own error, which says more
     try {
-      return ask_and_wait<Reply>(*to_.net, to_.way, request, std::move(how));
+      return ask_and_wait<Reply>(*to_.net, to_.route, request, std::move(how));
     } catch (const error& e) {
       if (e.code() == errc::aborted) expect_open();  // the master no longer knows a session that was closed
       throw;
@@ -148,7 +148,7 @@ class remote_session final : public runtime::session_backend {
   void run(runtime::prepared_step& step, std::span<any_tensor> feeds, std::span<any_tensor> results,
            step_trace* trace) override;
 
-  std::shared_ptr<runtime::run_in_turns> begin_in_turns(const runtime::step_signature& signature) override;
+  std::shared_ptr<runtime::partial_run_backend> begin_partial_run(const runtime::step_signature& signature) override;
 
   pinion::measured_costs measured_costs() override;
   memory_use memory() override;
@@ -178,8 +178,8 @@ class remote_session final : public runtime::session_backend {
   std::shared_ptr<remote_step> step_in(const step_place& place) const;
   shared_error failure_of(const step_place& place) const;
   // One caller makes a step; those who come meanwhile wait, and share what comes of it where that is too late.
-  std::shared_ptr<remote_step> make_step(step_place& place, const runtime::step_signature& signature, bool in_turns);
-  prepared_reply prepare_in(step_place& place, const runtime::step_signature& signature, bool in_turns);
+  std::shared_ptr<remote_step> make_step(step_place& place, const runtime::step_signature& signature, bool partial);
+  prepared_reply prepare_in(step_place& place, const runtime::step_signature& signature, bool partial);
 
   // The limits that the options set, and the deadline of work that begins now.
   call_limits limits() const;
@@ -216,7 +216,7 @@ class remote_session final : public runtime::session_backend {
   source_location closed_at_;
   cancellations cancellations_;
   std::shared_ptr<session_port> port_;
-  step_table steps_, in_turns_;
+  step_table steps_, partial_steps_;
 };
 
 // Asks a master to reset its cluster, and waits for it.

@@ -5,8 +5,8 @@
 
 #include <pinion/base/countdown.hpp>
 #include <pinion/base/log.hpp>
+#include <pinion/distributed/client/remote_partial_run.hpp>
 #include <pinion/distributed/client/remote_session.hpp>
-#include <pinion/distributed/client/remote_turns.hpp>
 #include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/rpc/security.hpp>
 
@@ -15,11 +15,11 @@ namespace pinion { inline namespace v0 { namespace distributed {
 PINION_DECL client_way::client_way(const std::shared_ptr<rpc::network>& n, const std::string& address,
                                    const std::string& task, const rpc::credentials& shows)
     : net(n),
-      way(std::make_shared<rpc::channel>(
+      route(std::make_shared<rpc::channel>(
           *net, address, task, rpc::channel_options{.me = {"", rpc::random_number(), shows}, .allowed = {}})) {}
 
 PINION_DECL client_way::~client_way() {
-  way->close(error(errc::cancelled, "the client is done with it"));
+  route->close(error(errc::cancelled, "the client is done with it"));
   rpc::settle(*net);
 }
 
@@ -45,23 +45,24 @@ PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tenso
   return std::move(*running->result);
 }
 
-PINION_DECL std::uint64_t local_port::begin_turns(std::uint64_t step, deadline until) {
+PINION_DECL std::uint64_t local_port::begin_partial_run(std::uint64_t step, deadline until) {
   session_->refresh(step, until);
-  return session_->begin_turns(step, nullptr);
+  return session_->begin_partial_run(step, nullptr);
 }
 
-PINION_DECL std::vector<any_tensor> local_port::take_turn(std::uint64_t run, turn t, deadline until) {
+PINION_DECL std::vector<any_tensor> local_port::continue_partial_run(std::uint64_t run, partial_call t,
+                                                                     deadline until) {
   using values = outcome<std::vector<any_tensor>>;
   const auto taking = std::make_shared<pending<values>>();
-  session_->turns(run)->take(std::move(t), until, nullptr,
-                             [taking](values fetched) { taking->end(std::move(fetched)); });
+  session_->partial_run(run)->take(std::move(t), until, nullptr,
+                                   [taking](values fetched) { taking->end(std::move(fetched)); });
   await(taking->ended, until);
   warn(session_->take_notices());
   return std::move(*taking->result).value();
 }
 
-PINION_DECL void local_port::end_turns(std::uint64_t run) {
-  if (const auto m = master_.lock()) m->end_turns(session_->handle(), run);
+PINION_DECL void local_port::end_partial_run(std::uint64_t run) {
+  if (const auto m = master_.lock()) m->end_partial_run(session_->handle(), run);
 }
 
 PINION_DECL void local_port::close() {
@@ -89,7 +90,7 @@ PINION_DECL wire_port::wire_port(std::shared_ptr<rpc::network> net, const std::s
                                  const rpc::credentials& shows, session_settings settings, deadline startup,
                                  std::function<void()> check)
     : to_(std::move(net), address, "", shows) {
-  connect_and_wait(*to_.net, to_.way,
+  connect_and_wait(*to_.net, to_.route,
                    {.what = {}, .until = startup, .check = std::move(check), .limit = startup_limit});
   const open_session request{settings.soft, std::move(settings.filters), settings.optimize,
                              settings.transfers.receive_ahead, settings.transfers.narrow};
@@ -97,14 +98,14 @@ PINION_DECL wire_port::wire_port(std::shared_ptr<rpc::network> net, const std::s
 }
 
 PINION_DECL void wire_port::extend(graph_delta delta, deadline until) {
-  const imprint its = imprint_of(delta, to_.way->incarnation());
+  const imprint its = imprint_of(delta, to_.route->incarnation());
   if (its.is_large() && ask<extended_known>(extend_known{session_, its.of}, until).known) return;
   ask<nothing>(extend_graph{session_, std::move(delta)}, until);
 }
 
 PINION_DECL prepared_reply wire_port::prepare(const runtime::step_signature& s, const call_limits& limits,
                                               prepare_options how) {
-  const prepare_step request{session_, to_ms(limits.operation), s, how.lines, to_ms(limits.startup), how.in_turns};
+  const prepare_step request{session_, to_ms(limits.operation), s, how.lines, to_ms(limits.startup), how.partial};
   return ask<prepared_reply>(request, after_both(*to_.net, limits));
 }
 
@@ -124,21 +125,22 @@ PINION_DECL run_result wire_port::run(std::uint64_t step, std::vector<any_tensor
   return {std::move(reply.fetches), std::move(reply.trace), std::move(reply.failure)};
 }
 
-PINION_DECL std::uint64_t wire_port::begin_turns(std::uint64_t step, deadline until) {
-  return ask<begun_turns>(distributed::begin_turns{session_, step, left(until)}, until).run;
+PINION_DECL std::uint64_t wire_port::begin_partial_run(std::uint64_t step, deadline until) {
+  return ask<partial_run_begun>(distributed::begin_partial_run{session_, step, left(until)}, until).run;
 }
 
-PINION_DECL std::vector<any_tensor> wire_port::take_turn(std::uint64_t run, turn t, deadline until) {
-  auto reply = ask<turn_taken>(distributed::take_turn{session_, run, left(until), std::move(t.feeds),
-                                                      std::move(t.fetches), std::move(t.targets), std::move(t.values)},
-                               until);
+PINION_DECL std::vector<any_tensor> wire_port::continue_partial_run(std::uint64_t run, partial_call t, deadline until) {
+  auto reply = ask<partial_run_continued>(
+      distributed::continue_partial_run{session_, run, left(until), std::move(t.feeds), std::move(t.fetches),
+                                        std::move(t.targets), std::move(t.values)},
+      until);
   warn(reply.notices);
   return std::move(reply.fetches);
 }
 
-PINION_DECL void wire_port::end_turns(std::uint64_t run) {
-  to_.way->notify(rpc::lane::data, distributed::end_turns::method, rpc::encode(distributed::end_turns{session_, run}),
-                  rpc::connection::urgency::now);
+PINION_DECL void wire_port::end_partial_run(std::uint64_t run) {
+  to_.route->notify(rpc::lane::data, distributed::end_partial_run::method,
+                    rpc::encode(distributed::end_partial_run{session_, run}), rpc::connection::urgency::now);
 }
 
 PINION_DECL void wire_port::cancel_steps(const error& why) {
@@ -149,7 +151,8 @@ PINION_DECL void wire_port::cancel_steps(const error& why) {
   cancellations_.add(why, to_.net->now());
   // The control lane is the faster one; on the other it comes behind the request of a run that it has overtaken.
   for (const auto lane : {rpc::lane::control, rpc::lane::data})
-    to_.way->notify(lane, cancel_runs::method, rpc::encode(cancel_runs{session_, why}), rpc::connection::urgency::now);
+    to_.route->notify(lane, cancel_runs::method, rpc::encode(cancel_runs{session_, why}),
+                      rpc::connection::urgency::now);
 }
 
 PINION_DECL void wire_port::close() {
@@ -157,8 +160,8 @@ PINION_DECL void wire_port::close() {
     std::lock_guard hold(mutex_);
     if (std::exchange(closed_, true)) return;
   }
-  to_.way->notify(rpc::lane::data, close_session::method, rpc::encode(close_session{session_}),
-                  rpc::connection::urgency::now);
+  to_.route->notify(rpc::lane::data, close_session::method, rpc::encode(close_session{session_}),
+                    rpc::connection::urgency::now);
 }
 
 PINION_DECL void wire_port::expect_open() const {
@@ -202,22 +205,22 @@ PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::prepare
   const auto place = place_of(in, signature);
   if (auto known = step_in(*place)) return known;
   const int before = cancellations_.count();
-  const auto made = make_step(*place, signature, &in == &in_turns_);
+  const auto made = make_step(*place, signature, &in == &partial_steps_);
   cancellations_.expect_no_more_than(before);  // the step that waits for this one was cancelled with those that run
   return made;
 }
 
-PINION_DECL std::shared_ptr<runtime::run_in_turns> remote_session::begin_in_turns(
+PINION_DECL std::shared_ptr<runtime::partial_run_backend> remote_session::begin_partial_run(
     const runtime::step_signature& signature) {
   const users::one call(calls_);
-  const auto step = prepared(in_turns_, signature);
+  const auto step = prepared(partial_steps_, signature);
   const auto open = port();
-  const std::uint64_t number = open->begin_turns(step->number, until());
-  return std::make_shared<remote_turns>(net_, open, number, step->fetched, calls_, limits().operation);
+  const std::uint64_t number = open->begin_partial_run(step->number, until());
+  return std::make_shared<remote_partial_run>(net_, open, number, step->fetched, calls_, limits().operation);
 }
 
 PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::make_step(
-    step_place& place, const runtime::step_signature& signature, bool in_turns) {
+    step_place& place, const runtime::step_signature& signature, bool partial) {
   const auto before = failure_of(place);
   const patient_mutex::lock one_makes_it(place.making, *net_,
                                          behind("makes the same step", after_both(*net_, limits()),
@@ -225,7 +228,7 @@ PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::make_st
   if (auto known = step_in(place)) return known;
   // Those who waited while another made it have its limit, too.
   if (const auto late = failure_of(place); late != before) throw error(*late);
-  const auto reply = prepare_in(place, signature, in_turns);
+  const auto reply = prepare_in(place, signature, partial);
   for (const auto& line : reply.placed) log_placement(options_, line);
   std::vector<output_type> fetched;
   for (const graph_view g(graph_); const output& o : signature.fetches) fetched.push_back(g.type_of(o));
@@ -235,11 +238,11 @@ PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::make_st
 }
 
 PINION_DECL prepared_reply remote_session::prepare_in(step_place& place, const runtime::step_signature& signature,
-                                                      bool in_turns) {
+                                                      bool partial) {
   try {
     const auto to = port();
     ship(*to);
-    return to->prepare(signature, limits(), {options_.log_device_placement, in_turns});
+    return to->prepare(signature, limits(), {options_.log_device_placement, partial});
   } catch (const error& e) {
     if (e.code() == errc::deadline_exceeded) {
       std::lock_guard hold(mutex_);
@@ -414,8 +417,8 @@ PINION_DECL void reset_remote(const std::shared_ptr<rpc::network>& net, const st
   if (const auto here = local_masters::instance().find(address, shows)) return here->reset(containers);
   const deadline until = net->now() + std::chrono::seconds(30);
   client_way to(net, address, "", shows);
-  connect_and_wait(*net, to.way, {.what = {}, .until = until});
-  ask_and_wait<nothing>(*net, to.way, reset_request{containers}, {.what = {}, .until = until});
+  connect_and_wait(*net, to.route, {.what = {}, .until = until});
+  ask_and_wait<nothing>(*net, to.route, reset_request{containers}, {.what = {}, .until = until});
 }
 
 }}}  // namespace pinion::v0::distributed

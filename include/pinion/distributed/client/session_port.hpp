@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/distributed/master/session_turns.hpp>
+#include <pinion/distributed/master/session_partial_run.hpp>
 #include <pinion/placement/plan/plan.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -20,10 +20,10 @@ class session_port {
                                  prepare_options how) = 0;
   virtual pinion::plan plan(const runtime::step_signature& signature, const call_limits& limits) = 0;
   virtual run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, deadline until) = 0;
-  // Runs in turns: each goes by the number that begin_turns() returns.
-  virtual std::uint64_t begin_turns(std::uint64_t step, deadline until) = 0;
-  virtual std::vector<any_tensor> take_turn(std::uint64_t run, turn t, deadline until) = 0;
-  virtual void end_turns(std::uint64_t run) = 0;  // waits for nothing
+  // Partial runs: each goes by the number that begin_partial_run() returns.
+  virtual std::uint64_t begin_partial_run(std::uint64_t step, deadline until) = 0;
+  virtual std::vector<any_tensor> continue_partial_run(std::uint64_t run, partial_call t, deadline until) = 0;
+  virtual void end_partial_run(std::uint64_t run) = 0;  // waits for nothing
   virtual std::vector<device_info> devices(const call_limits& limits) = 0;
   virtual void cancel_steps(const error& why) = 0;
   virtual void close() = 0;

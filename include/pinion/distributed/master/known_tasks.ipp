@@ -86,9 +86,9 @@ PINION_DECL void known_tasks::learn(const std::vector<std::string>& tasks, deadl
     if (task == s_.name) {
       found.devices = s_.here.devices();
     } else {
-      const auto way = s_.peers.route_to(task);
-      found.incarnation = way->incarnation();
-      found.devices = ask_and_wait<status_reply>(s_.net, way, status_request{}, waits(until, startup_limit)).devices;
+      const auto route = s_.peers.route_to(task);
+      found.incarnation = route->incarnation();
+      found.devices = ask_and_wait<status_reply>(s_.net, route, status_request{}, waits(until, startup_limit)).devices;
       detail::expect_devices_of(task, found.devices);
     }
     std::lock_guard hold(mutex_);
@@ -144,7 +144,8 @@ PINION_DECL void known_tasks::meet(const std::vector<std::string>& tasks, deadli
 PINION_DECL std::string known_tasks::views_of_missing(const std::vector<std::string>& tasks) const {
   std::string all;
   for (const auto& task : tasks)
-    if (const auto way = s_.peers.route_to(task); !way->up()) all += (all.empty() ? "" : ", ") + title_and_view(*way);
+    if (const auto route = s_.peers.route_to(task); !route->up())
+      all += (all.empty() ? "" : ", ") + title_and_view(*route);
   return all;
 }
 
@@ -166,11 +167,11 @@ PINION_DECL void known_tasks::learn_libraries(deadline until) {
 }
 
 PINION_DECL std::uint64_t known_tasks::meet_again(const std::string& task) {
-  const auto way = s_.values.route_to(task);
-  reach(s_.net, way, std::chrono::milliseconds(500), task, waits({}, ""));
-  if (way->incarnation() != incarnation_of(task))
+  const auto route = s_.values.route_to(task);
+  reach(s_.net, route, std::chrono::milliseconds(500), task, waits({}, ""));
+  if (route->incarnation() != incarnation_of(task))
     throw error(errc::aborted, task + " was restarted: its state is gone; open a new session").in_task(task);
-  return way->generation();
+  return route->generation();
 }
 
 PINION_DECL wait_options known_tasks::waits(deadline until, const std::string& limit) const {

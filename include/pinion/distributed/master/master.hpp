@@ -33,7 +33,7 @@ class master {
   std::shared_ptr<master_session> find(std::uint64_t handle, std::uint64_t client) const;
   // These two ignore a session that is not there.
   void cancel_steps(std::uint64_t handle, const error& why);
-  void end_turns(std::uint64_t handle, std::uint64_t run);
+  void end_partial_run(std::uint64_t handle, std::uint64_t run);
   // Has the longest run of each session say for whom it waits, if it is time to; in ten seconds a few of one client,
   // ten of all, and then how many more there were. To be called each second or so, in the network's thread.
   void say_long_runs();

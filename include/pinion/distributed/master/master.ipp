@@ -59,8 +59,8 @@ PINION_DECL void master::cancel_steps(std::uint64_t handle, const error& why) {
   if (const auto s = find_or_null(handle)) s->cancel_steps(why);
 }
 
-PINION_DECL void master::end_turns(std::uint64_t handle, std::uint64_t run) {
-  if (const auto s = find_or_null(handle)) s->end_turns(run);
+PINION_DECL void master::end_partial_run(std::uint64_t handle, std::uint64_t run) {
+  if (const auto s = find_or_null(handle)) s->end_partial_run(run);
 }
 
 PINION_DECL std::map<std::uint64_t, std::shared_ptr<master_session>> master::open_now() const {
@@ -120,11 +120,11 @@ PINION_DECL void master::reset(const std::vector<std::string>& containers) {
   services_.here.reset(containers);
   for (const auto& task : services_.peers.names()) {
     if (task == services_.name) continue;
-    const auto way = services_.peers.route_to(task);
+    const auto route = services_.peers.route_to(task);
     const wait_options how{
         .what = {}, .until = services_.net.now() + std::chrono::seconds(10), .check = [this] { expect_running(); }};
-    connect_and_wait(services_.net, way, how);
-    ask_and_wait<nothing>(services_.net, way, reset_containers{containers}, how);
+    connect_and_wait(services_.net, route, how);
+    ask_and_wait<nothing>(services_.net, route, reset_containers{containers}, how);
   }
 }
 

@@ -15,8 +15,8 @@
 #include <pinion/base/few_lines.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/distributed/master/known_tasks.hpp>
+#include <pinion/distributed/master/session_partial_run.hpp>
 #include <pinion/distributed/master/session_run.hpp>
-#include <pinion/distributed/master/session_turns.hpp>
 #include <pinion/distributed/wire/cancellations.hpp>
 #include <pinion/distributed/worker/step_counts.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
@@ -85,11 +85,11 @@ class master_session : public std::enable_shared_from_this<master_session> {
   void run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, deadline until, worker::begin_in where,
            run_ended done);
 
-  // Begins a run in turns of a step that was prepared for it, and returns its number. `counted` is kept until the run
-  // is forgotten, with end_turns() or with the session.
-  std::uint64_t begin_turns(std::uint64_t number, session_turns::share counted);
-  std::shared_ptr<session_turns> turns(std::uint64_t number) const;
-  void end_turns(std::uint64_t number);
+  // Begins a partial run of a step that was prepared for it, and returns its number. `counted` is kept until the run
+  // is forgotten, with end_partial_run() or with the session.
+  std::uint64_t begin_partial_run(std::uint64_t number, session_partial_run::share counted);
+  std::shared_ptr<session_partial_run> partial_run(std::uint64_t number) const;
+  void end_partial_run(std::uint64_t number);
 
   // Returns notices for the session's users about the state it uses. Each is returned once.
   std::vector<std::string> take_notices();
@@ -114,7 +114,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   graph_view replica() const;
   // The step that runs, which prepare() cuts and plan() explains.
   runtime::optimized_step improved(const runtime::step_signature& signature, const placement& placed) const;
-  session_step cut(const runtime::optimized_step& what, bool in_turns);
+  session_step cut(const runtime::optimized_step& what, bool partial);
   // Tells in a plan which values go as bfloat16, and how many bytes they then have.
   pinion::plan narrowed(const pinion::plan& p, const runtime::optimized_step& what) const;
   // Places a step and returns the result of `make`, which is called with the lock held. It waits, without the lock, for
@@ -215,7 +215,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::vector<std::string> notices_;
   std::map<std::uint64_t, std::shared_ptr<session_step>> steps_;
   std::map<std::uint64_t, std::shared_ptr<session_run>> running_;
-  std::map<std::uint64_t, std::shared_ptr<session_turns>> turns_;  // each refers to this until close()
+  std::map<std::uint64_t, std::shared_ptr<session_partial_run>> partial_runs_;  // each refers to this until close()
   cancellations cancellations_;
   step_counts counts_;
 

@@ -130,7 +130,7 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
   const auto step = placed(signature, after(s_.net, limits.startup), [&](const placement& where) {
     const auto fresh = placed_.run(signature);
     if (how.lines) reply.placed = placement_lines(replica(), where, fresh);
-    return std::make_shared<session_step>(cut(improved(signature, where), how.in_turns));
+    return std::make_shared<session_step>(cut(improved(signature, where), how.partial));
   });
   reply.step = step->number;
   const std::uint64_t memory = step->memory();
@@ -178,8 +178,8 @@ PINION_DECL bool master_session::is_fresh(std::uint64_t number) const {
   const auto step = find(number);
   return std::all_of(step->parts.begin(), step->parts.end(), [&](const step_part& p) {
     if (p.task == s_.name) return true;
-    const auto way = s_.peers.route_to(p.task);
-    return way->up() && way->generation() == p.generation;
+    const auto route = s_.peers.route_to(p.task);
+    return route->up() && route->generation() == p.generation;
   });
 }
 
@@ -208,35 +208,35 @@ PINION_DECL void master_session::run(std::uint64_t number, std::vector<any_tenso
   entered.value()->begin(std::move(feeds), trace, until, where);
 }
 
-PINION_DECL std::uint64_t master_session::begin_turns(std::uint64_t number, session_turns::share counted) {
+PINION_DECL std::uint64_t master_session::begin_partial_run(std::uint64_t number, session_partial_run::share counted) {
   const users::one using_server(in_use_);
   std::unique_lock hold(mutex_);
   expect_open_held();
   const auto step = find(number);
-  if (!step->is_in_turns()) throw error(errc::invalid_argument, "the step is not one that is run in turns");
+  if (!step->is_partial()) throw error(errc::invalid_argument, "the step is not one of partial runs");
   const std::uint64_t run = ++last_run_;
-  const auto turns = std::make_shared<session_turns>(s_, step, run_id{name(), run}, std::move(counted));
-  const auto entered = enter(run, step, [turns](const run_result& how) { turns->ended(how); });
-  if (const auto known = outcome_of([&] { turns_.emplace(run, turns); }); !known) {
+  const auto partial = std::make_shared<session_partial_run>(s_, step, run_id{name(), run}, std::move(counted));
+  const auto entered = enter(run, step, [partial](const run_result& how) { partial->ended(how); });
+  if (const auto known = outcome_of([&] { partial_runs_.emplace(run, partial); }); !known) {
     running_.erase(run);
     known.value();
   }
   hold.unlock();
-  turns->begin(entered);
+  partial->begin(entered);
   return run;
 }
 
-PINION_DECL std::shared_ptr<session_turns> master_session::turns(std::uint64_t number) const {
+PINION_DECL std::shared_ptr<session_partial_run> master_session::partial_run(std::uint64_t number) const {
   std::lock_guard hold(mutex_);
   expect_open_held();
-  const auto at = turns_.find(number);
-  if (at == turns_.end()) throw error(errc::not_found, "the session has no such run in turns");
+  const auto at = partial_runs_.find(number);
+  if (at == partial_runs_.end()) throw error(errc::not_found, "the session has no such partial run");
   return at->second;
 }
 
-PINION_DECL void master_session::end_turns(std::uint64_t number) {
+PINION_DECL void master_session::end_partial_run(std::uint64_t number) {
   std::unique_lock hold(mutex_);
-  const auto over = turns_.extract(number);
+  const auto over = partial_runs_.extract(number);
   hold.unlock();
   if (over) over.mapped()->fail(error(errc::cancelled, "the partial run was given up before all of it had run"));
 }
@@ -263,12 +263,12 @@ PINION_DECL void master_session::cancel_steps(const error& why) {
 
 PINION_DECL void master_session::close(const error& why) {
   std::map<std::uint64_t, std::shared_ptr<session_run>> running;
-  decltype(turns_) forgotten;  // without the lock
+  decltype(partial_runs_) forgotten;  // without the lock
   {
     std::lock_guard hold(mutex_);
     if (closed_) return;
     closed_ = pinion::detail::share(why);
-    forgotten.swap(turns_);
+    forgotten.swap(partial_runs_);
   }
   insist([&] { running = under_way(); });
   for (const auto& [number, r] : running) {
@@ -338,9 +338,9 @@ PINION_DECL runtime::optimized_step master_session::improved(const runtime::step
   return runtime::optimize(replica(), placed, signature);
 }
 
-PINION_DECL session_step master_session::cut(const runtime::optimized_step& what, bool in_turns) {
+PINION_DECL session_step master_session::cut(const runtime::optimized_step& what, bool partial) {
   runtime::transfer_rules transfers = transfers_;
-  transfers.tell_targets = in_turns;
+  transfers.tell_targets = partial;
   return cut_by_task(
       what.in_place_of(replica()), what.placement, what.signature, s_.name, name(), next_step_++,
       [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_, transfers);
@@ -458,7 +458,7 @@ PINION_DECL void master_session::expect_feeds(std::uint64_t number, std::uint64_
 
 template <class Value>
 void master_session::check_feeds(const session_step& s, std::span<const Value> feeds) {
-  if (s.is_in_turns()) throw error(errc::invalid_argument, "the step is one that is run in turns");
+  if (s.is_partial()) throw error(errc::invalid_argument, "the step is one of partial runs");
   if (feeds.size() != s.feed_types.size())
     throw error(errc::invalid_argument, "the step takes " + std::to_string(s.feed_types.size()) + " feeds, not " +
                                             std::to_string(feeds.size()));

@@ -50,7 +50,7 @@ PINION_DECL void session_run::begin_parts(std::vector<any_tensor> feeds, bool tr
                               self->ended_at(task, std::move(ended));
                             });
   if (!step_->part_of(s_.name)) return ended_here(run_result());
-  const std::size_t fetches = step_->is_in_turns() ? 0 : step_->signature.fetches.size();
+  const std::size_t fetches = step_->is_partial() ? 0 : step_->signature.fetches.size();
   s_.here.run(request, {.client = client_}, std::move(feeds), fetches, where,
               [self = shared_from_this()](run_result part) {
                 static_cast<void>(outcome_of([&] { self->tell(self->s_.here.take_notices(self->id_.session)); }));
@@ -211,7 +211,7 @@ PINION_DECL std::string session_run::own_part() const {
 PINION_DECL bool session_run::say_if_long(time_point now, const few_lines::sink& say) {
   constexpr std::chrono::milliseconds for_answers{1500};  // more than the second between two calls
   const rpc::duration interval = pinion::detail::silence_of_waits();
-  if (step_->is_in_turns()) return false;
+  if (step_->is_partial()) return false;
   bool asks = false, says = false;
   {
     std::lock_guard hold(mutex_);

@@ -21,8 +21,8 @@ struct step_part {
 
 // The options of preparing a step.
 struct prepare_options {
-  bool lines = false;     // does the reply say where each newly placed node went?
-  bool in_turns = false;  // is the step for runs in turns?
+  bool lines = false;    // does the reply say where each newly placed node went?
+  bool partial = false;  // is the step for partial runs?
 };
 
 struct session_step {
@@ -30,10 +30,10 @@ struct session_step {
   runtime::step_signature signature;
   std::vector<output_type> feed_types;
   std::vector<step_part> parts;
-  std::string in_turns_at = {};  // the device with the ends of a step that is run in turns; "": it is run at once
+  std::string partial_at = {};  // the device with the ends of a step of partial runs; "": the step is run at once
   std::shared_ptr<patient_mutex> shipping = std::make_shared<patient_mutex>();  // held while parts are shipped again
 
-  bool is_in_turns() const { return !in_turns_at.empty(); }
+  bool is_partial() const { return !partial_at.empty(); }
   const step_part* part_of(std::string_view task) const;
   // Throws invalid_argument unless the value is one for that feed.
   void expect_feed(std::size_t feed, const any_tensor& value) const;
@@ -45,7 +45,7 @@ struct session_step {
 };
 
 // Cuts a placed step by task. Its feeds and fetches live on the first CPU of task `home`. `incarnation_of` returns the
-// incarnation in which each task is expected. With transfers.tell_targets it is a step that is run in turns.
+// incarnation in which each task is expected. With transfers.tell_targets it is a step of partial runs.
 session_step cut_by_task(graph_view g, const placement& placed, const runtime::step_signature& signature,
                          const std::string& home, const session_id& session, std::uint64_t number,
                          const std::function<std::uint64_t(const std::string&)>& incarnation_of, bool soft,

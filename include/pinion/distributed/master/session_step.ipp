@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <pinion/distributed/master/session_step.hpp>
-#include <pinion/runtime/step/turns.hpp>
+#include <pinion/runtime/step/partial.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -82,7 +82,7 @@ PINION_DECL session_step cut_by_task(graph_view g, const placement& placed, cons
   const auto at = std::find_if(devices.begin(), devices.end(),
                                [&](const device_info& d) { return d.name == home + "/device:CPU:0"; });
   auto parts = runtime::cut_by_device(g, placed, signature, static_cast<int>(at - devices.begin()), transfers);
-  if (transfers.tell_targets) runtime::take_turns(parts, signature, at->name);
+  if (transfers.tell_targets) runtime::make_partial(parts, signature, at->name);
   std::map<std::string, std::vector<runtime::partition>> by_task;
   for (auto& part : parts) {
     const std::string task(task_of_device(devices[static_cast<std::size_t>(part.device)].name));
@@ -90,7 +90,7 @@ PINION_DECL session_step cut_by_task(graph_view g, const placement& placed, cons
     by_task[task].push_back(std::move(part));
   }
   session_step made{.number = number, .signature = signature, .feed_types = {}, .parts = {}};
-  if (transfers.tell_targets) made.in_turns_at = at->name;
+  if (transfers.tell_targets) made.partial_at = at->name;
   for (const auto& fed : signature.feeds) made.feed_types.push_back(g.type_of(fed));
   for (auto& [task, own] : by_task) {
     register_step message{session, number, cut(g, std::move(own)), {}, soft};

@@ -113,7 +113,7 @@ struct client_report {
   std::string task = {};     // its name, if it is a task
   double silence = 0;        // since it was last heard
   int connections = 0;       // each of them takes a descriptor of the task's process
-  int runs = 0;              // of its steps, that run or wait for their turn
+  int runs = 0;              // of its steps, that run or wait to be begun
   std::uint64_t sessions = 0;
   std::uint64_t bytes_received = 0;         // of its requests that are not worked off
   std::uint64_t bytes_waiting = 0;          // of answers that it has not yet taken

@@ -21,14 +21,14 @@ namespace pinion { inline namespace v0 { namespace distributed {
 // rare. Owned by a server. Thread-safe. Threads that have ended are joined at the next begin(), all of them by join()
 // and by the destructor, which waits without limit.
 //
-// There are at most `threads` of them, a quarter of which work for one client; other calls wait for their turn, and
-// clients take turns.
+// There are at most `threads` of them, a quarter of which work for one client; other calls wait, and clients are served
+// round robin.
 class calls {
  public:
   using call = std::function<void()>;
   explicit calls(int threads) : most_(std::max(threads, 1)), share_(std::max(most_ / 4, 1)) {}
   ~calls() { join(time_point::max()); }
-  // Runs a call of a client, which must not throw, now or when its turn comes. Throws resource_exhausted if no thread
+  // Runs a call of a client, which must not throw, now or when a thread is free. Throws resource_exhausted if no thread
   // can be started and none will come for it, or if the client has too many calls waiting.
   void begin(std::uint64_t client, call what);
   // Drops the calls of a client that have not begun, and cancels those that run (cancellable_work).
@@ -54,7 +54,7 @@ class calls {
   bool wants_thread();
   void start_thread();
   bool none_runs() const;
-  // The client behind the one that was last served whose turn it is; the end if there is none.
+  // The next client to be served, round robin; the end if there is none.
   std::map<std::uint64_t, line>::iterator next();
   void work(one& mine);
 

@@ -42,15 +42,16 @@ PINION_DECL void introductions::sweep() {
 
 PINION_DECL void introductions::look_for(const peers::hearsay& of) {
   const auto until = net_.now() + max_wait;
-  if (const auto way = others_.look_for(of.task, of.where, of.by, until)) way->connect(until, [](const outcome<>&) {});
+  if (const auto route = others_.look_for(of.task, of.where, of.by, until))
+    route->connect(until, [](const outcome<>&) {});
 }
 
 PINION_DECL void introductions::tell(const std::string& whom, const met_task& of) {
-  const auto way = others_.route_to(whom);
-  way->connect(net_.now() + max_wait, [way, of](const outcome<>& met) {
+  const auto route = others_.route_to(whom);
+  route->connect(net_.now() + max_wait, [route, of](const outcome<>& met) {
     if (!met) return;
-    way->notify(rpc::lane::control, introduce_task::method,
-                rpc::encode(introduce_task{of.name, of.where.address, of.where.incarnation}));
+    route->notify(rpc::lane::control, introduce_task::method,
+                  rpc::encode(introduce_task{of.name, of.where.address, of.where.incarnation}));
   });
 }
 

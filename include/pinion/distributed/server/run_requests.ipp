@@ -34,8 +34,8 @@ PINION_DECL task_server::opened task_server::run_long(const delivery& d) {
   rpc::reader in(d.envelope.control, d.envelope.payload);
   in(session, step);
   master_->find(session, d.peer->channel)->expect_feeds(step, d.envelope.payload);
-  return in_turn<run_prepared>(d, [this, answer = d.answer, from = d.peer, counted = quotas_.of_run(d.peer->channel)](
-                                      run_prepared&& r, std::uint64_t, quotas::share held) {
+  return in_order<run_prepared>(d, [this, answer = d.answer, from = d.peer, counted = quotas_.of_run(d.peer->channel)](
+                                       run_prepared&& r, std::uint64_t, quotas::share held) {
     begin_run({.session = master_->find(r.session, from->channel),
                .step = r.step,
                .client = from->channel,

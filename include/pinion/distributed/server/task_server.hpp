@@ -109,8 +109,8 @@ class task_server {
   opened tell_libraries(const delivery& d);
   opened reset_cluster(const delivery& d);
   opened run(const delivery& d);
-  opened begin_in_turns(const delivery& d);
-  opened take_one_turn(const delivery& d);
+  opened start_partial_run(const delivery& d);
+  opened feed_partial_run(const delivery& d);
 
   opened notice(const delivery& d);
   opened take_value(const delivery& d);
@@ -122,7 +122,7 @@ class task_server {
   opened cancel_session(const delivery& d);
   opened close(const delivery& d);
   opened hear_of_task(const delivery& d);
-  opened forget_turns(const delivery& d);
+  opened forget_partial_run(const delivery& d);
 
   void came(const rpc::peer_ref& who) {
     if (introductions_ && !who->name.empty() && !who->reached_at.empty()) learn_of(*who);
@@ -195,7 +195,7 @@ class task_server {
   // Receives a message that may be large, or may follow a large one. The builders read and handle it, in the order in
   // which its client sent it, so that the network's thread does not.
   template <class M, class Body>
-  opened in_turn(const delivery& d, Body body) {
+  opened in_order(const delivery& d, Body body) {
     return whole<M>(d, [this, client = d.peer->channel, body](const std::shared_ptr<unread<M>>& mail) {
       or_fail(mail->answer, [&] { builders_.add(client, [this, mail, body] { read(*mail, body); }); });
     });
@@ -221,8 +221,8 @@ class task_server {
   // Counts the bytes of a message towards those that its client has sent and that are not worked off. Throws
   // resource_exhausted for a client that sends more than is read.
   quotas::share hold(const delivery& d);
-  // Receives a call that may wait for other tasks: it begins in turn, then is read and runs in a thread of its own. It
-  // counts among the bytes of its client as long as it waits for that thread, or for them.
+  // Receives a call that may wait for other tasks: it begins in the order of its client, then is read and runs in a
+  // thread of its own. It counts among the bytes of its client as long as it waits for that thread, or for them.
   template <class M, class Body>
   opened waiting(const delivery& d, Body body) {
     return whole<M>(d, [this, client = d.peer->channel, body](const std::shared_ptr<unread<M>>& mail) {
@@ -248,7 +248,7 @@ class task_server {
     answer_ref answer;
     quotas::share counted = nullptr, held = nullptr;  // its share of the client's runs, and of its bytes
   };
-  // These two look a run up before memory is taken for its feeds; a long one is not read before its turn.
+  // These two look a run up before memory is taken for its feeds; a long one is read in the order of its client.
   opened run_short(const delivery& d);
   opened run_long(const delivery& d);
   // Runs a prepared step, which is prepared again before that, in a thread of its own, where it has become stale.
@@ -323,7 +323,7 @@ class task_server {
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/server/graph_requests.ipp>
+#include <pinion/distributed/server/partial_run_requests.ipp>
 #include <pinion/distributed/server/run_requests.ipp>
 #include <pinion/distributed/server/task_server.ipp>
-#include <pinion/distributed/server/turn_requests.ipp>
 #endif

@@ -67,7 +67,7 @@ PINION_DECL task_server::~task_server() {
 
 PINION_DECL void task_server::join() {
   {
-    const stop_listener signals(stop_turn::serves, [this](int) { drains_ = true, ask_to_stop(); });
+    const stop_listener signals(stop_stage::serves, [this](int) { drains_ = true, ask_to_stop(); });
     net_->wait(asked_, {});
   }
   if (drains_) drain();
@@ -143,8 +143,8 @@ PINION_DECL task_server::opened task_server::request(const delivery& d) {
       {list_request::method, &task_server::list_devices},
       {reset_request::method, &task_server::reset_cluster},
       {run_prepared::method, &task_server::run, true, true},
-      {begin_turns::method, &task_server::begin_in_turns},
-      {take_turn::method, &task_server::take_one_turn, true, true},
+      {begin_partial_run::method, &task_server::start_partial_run},
+      {continue_partial_run::method, &task_server::feed_partial_run, true, true},
   };
   if (const entry* const known = find(requests, d.envelope)) return (this->*known->handle)(d);
   d.answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(d.envelope.method)));
@@ -240,7 +240,7 @@ PINION_DECL task_server::opened task_server::open(const delivery& d) {
 PINION_DECL task_server::opened task_server::prepare(const delivery& d) {
   return waiting<prepare_step>(d, [this, from = d.peer](prepare_step&& p) {
     return master_->find(p.session, from->channel)
-        ->prepare(p.signature, {from_ms(p.startup_ms), from_ms(p.max_wait_ms)}, {p.lines, p.in_turns});
+        ->prepare(p.signature, {from_ms(p.startup_ms), from_ms(p.max_wait_ms)}, {p.lines, p.partial});
   });
 }
 
@@ -277,7 +277,7 @@ PINION_DECL task_server::opened task_server::notice(const delivery& d) {
       {forget_session::method, &task_server::forget},
       {cancel_runs::method, &task_server::cancel_session},
       {close_session::method, &task_server::close},
-      {end_turns::method, &task_server::forget_turns},
+      {end_partial_run::method, &task_server::forget_partial_run},
   };
   if (const entry* const known = find(notices, d.envelope)) return (this->*known->handle)(d);
   throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(d.envelope.method));

@@ -89,34 +89,34 @@ struct asked {
   std::string name, address;
 };
 
-// The way to a task while it is asked, on which it may send no more than a report.
-class way_of_inquiry {
+// The route to a task while it is asked, on which it may send no more than a report.
+class inquiry_route {
  public:
-  way_of_inquiry(std::shared_ptr<rpc::network> net, const asked& task, const rpc::credentials& shows)
+  inquiry_route(std::shared_ptr<rpc::network> net, const asked& task, const rpc::credentials& shows)
       : net_(std::move(net)),
-        way_(std::make_shared<rpc::channel>(
+        route_(std::make_shared<rpc::channel>(
             *net_, task.address, task.name,
             rpc::channel_options{.me = {"", rpc::random_number(), shows},
                                  .allowed = {.control = longest_report, .payload = 0}})) {}
-  way_of_inquiry(const way_of_inquiry&) = delete;
-  ~way_of_inquiry() {
-    way_->close(error(errc::cancelled, "the client is done with it"));
+  inquiry_route(const inquiry_route&) = delete;
+  ~inquiry_route() {
+    route_->close(error(errc::cancelled, "the client is done with it"));
     rpc::settle(*net_);
   }
 
-  // Asks the task when there is a way to it.
+  // Asks the task when there is a route to it.
   void ask(time_point until, const std::shared_ptr<inquiry>& by, std::size_t task) const {
-    way_->connect(until, [way = way_, by, task](const outcome<>& connected) {
+    route_->connect(until, [route = route_, by, task](const outcome<>& connected) {
       if (!connected) return by->add(task, connected.failure());
-      rpc::call_at_leisure<report_reply>(*way, rpc::lane::control, report_request{},
+      rpc::call_at_leisure<report_reply>(*route, rpc::lane::control, report_request{},
                                          [by, task](auto answer) { by->add(task, std::move(answer)); });
     });
   }
-  std::string title() const { return way_->title(); }
+  std::string title() const { return route_->title(); }
 
  private:
   const std::shared_ptr<rpc::network> net_;
-  const std::shared_ptr<rpc::channel> way_;
+  const std::shared_ptr<rpc::channel> route_;
 };
 
 // Asks tasks for so long, some at a time.
@@ -127,32 +127,33 @@ class question {
 
   std::vector<outcome<task_report>> answers() {
     std::vector<outcome<task_report>> all(tasks_.size(), late("was not asked within "));
-    for (std::size_t next = 0; next < tasks_.size() || !ways_.empty();) {
-      for (; next < tasks_.size() && ways_.size() < asked_at_a_time && net_->now() < until_; ++next) begin(next);
-      if (ways_.empty()) break;
+    for (std::size_t next = 0; next < tasks_.size() || !routes_.empty();) {
+      for (; next < tasks_.size() && routes_.size() < asked_at_a_time && net_->now() < until_; ++next) begin(next);
+      if (routes_.empty()) break;
       auto come = answers_->next(until_ + std::chrono::milliseconds(200));  // the channels' own errors say more
       if (!come) break;
       const std::size_t task = come->first;
-      all[task] = outcome_of([&] { return read(std::move(come->second), *ways_.at(task)); });
-      ways_.erase(task);
+      all[task] = outcome_of([&] { return read(std::move(come->second), *routes_.at(task)); });
+      routes_.erase(task);
     }
-    for (const auto& [task, way] : ways_) all[task] = late(way->title() + " has not told its state within ");
-    ways_.clear();
+    for (const auto& [task, route] : routes_) all[task] = late(route->title() + " has not told its state within ");
+    routes_.clear();
     return all;
   }
 
  private:
   void begin(std::size_t task) {
-    const auto& way = *ways_.emplace(task, std::make_unique<way_of_inquiry>(net_, tasks_[task], shows_)).first->second;
-    way.ask(until_, answers_, task);
+    const auto& route =
+        *routes_.emplace(task, std::make_unique<inquiry_route>(net_, tasks_[task], shows_)).first->second;
+    route.ask(until_, answers_, task);
   }
   error late(const std::string& what) const { return error(errc::unavailable, what + rpc::seconds(max_wait_)); }
-  task_report read(inquiry::answer answer, const way_of_inquiry& way) {
+  task_report read(inquiry::answer answer, const inquiry_route& route) {
     if (const auto& why = answer.failure(); why && why->code() == errc::deadline_exceeded)
       throw error(errc::unavailable, why->sentence());
     auto reply = std::move(answer).value();
     task_report told = reply.unread ? open(*reply.unread) : std::move(reply.value.report);
-    report_check check(way.title());
+    report_check check(route.title());
     serialize(check, told);
     return told;
   }
@@ -168,7 +169,7 @@ class question {
   const std::shared_ptr<rpc::network> net_ = rpc::tcp_network_of_this_process();
   const time_point until_ = net_->now() + max_wait_;
   const std::shared_ptr<inquiry> answers_ = std::make_shared<inquiry>();
-  std::map<std::size_t, std::unique_ptr<way_of_inquiry>> ways_;  // to those that have not answered
+  std::map<std::size_t, std::unique_ptr<inquiry_route>> routes_;  // to those that have not answered
   std::uint64_t memory_left_ = memory_of_reports;
 };
 

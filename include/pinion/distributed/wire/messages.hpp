@@ -229,8 +229,8 @@ struct prepare_step {
   runtime::step_signature signature;
   bool lines = false;            // should the reply hold a line for each newly placed node?
   std::uint64_t startup_ms = 0;  // limit of the wait for the step's tasks, after which max_wait_ms begins
-  bool in_turns = false;         // is the step one that is fed and fetched in turns?
-  PINION_MESSAGE(31, session, max_wait_ms, signature, lines, startup_ms, in_turns)
+  bool partial = false;          // is the step one that is fed and fetched in several calls?
+  PINION_MESSAGE(31, session, max_wait_ms, signature, lines, startup_ms, partial)
 };
 struct prepared_reply {
   std::uint64_t step = 0;
@@ -266,32 +266,32 @@ struct run_reply {
   shared_error failure = {};  // as in part_ended
   PINION_MESSAGE(33, fetches, notices, trace, failure)
 };
-// Begins a run in turns of a prepared step, and is answered with its number.
-struct begin_turns {
+// Begins a partial run of a prepared step, and is answered with its number.
+struct begin_partial_run {
   std::uint64_t session = 0, step = 0;
   std::uint64_t max_wait_ms = 0;
   PINION_MESSAGE(40, session, step, max_wait_ms)
 };
-struct begun_turns {
+struct partial_run_begun {
   std::uint64_t run = 0;
   PINION_MESSAGE(40, run)
 };
-// Takes a turn: feeds values, and asks for fetches and targets, all by their numbers in the signature of the step. The
-// reply comes when they are there.
-struct take_turn {
+// A call of a partial run: feeds values, and asks for fetches and targets, all by their numbers in the signature of the
+// step. The reply comes when they are there.
+struct continue_partial_run {
   std::uint64_t session = 0, run = 0;
   std::uint64_t max_wait_ms = 0;
   std::vector<std::uint64_t> feeds, fetches, targets;
   std::vector<any_tensor> values;
   PINION_MESSAGE(41, session, run, max_wait_ms, feeds, fetches, targets, values)
 };
-struct turn_taken {
+struct partial_run_continued {
   std::vector<any_tensor> fetches;
   std::vector<std::string> notices;
   PINION_MESSAGE(41, fetches, notices)
 };
-// Forgets a run in turns, and cancels what of it has not run.
-struct end_turns {
+// Forgets a partial run, and cancels what of it has not run.
+struct end_partial_run {
   std::uint64_t session = 0, run = 0;
   PINION_MESSAGE(42, session, run)
 };
@@ -359,11 +359,11 @@ using reset_request = about_containers<36>;
   X(close_session)             \
   X(cancel_runs)               \
   X(reset_request)             \
-  X(begin_turns)               \
-  X(begun_turns)               \
-  X(take_turn)                 \
-  X(turn_taken)                \
-  X(end_turns)
+  X(begin_partial_run)         \
+  X(partial_run_begun)         \
+  X(continue_partial_run)      \
+  X(partial_run_continued)     \
+  X(end_partial_run)
 #if PINION_HEADER_ONLY
 #define PINION_HELD_MESSAGE(M)
 #else

@@ -62,9 +62,9 @@ class peers {
   std::uint64_t spec() const { return options_.spec; }
 
   // Looks for a task where another says that it is, until `until`: there, and where it was looked for before. Returns
-  // the way to it; null: the task says itself where that life of it is, or it is looked for already. Of two who tell of
-  // one task the later life comes first, and the other word, if it is another's, once the first has led nowhere. A task
-  // that is not known joins once it says so itself; ways to at most `most_sought` of them are there at a time, a
+  // the route to it; null: the task says itself where that life of it is, or it is looked for already. Of two who tell
+  // of one task the later life comes first, and the other word, if it is another's, once the first has led nowhere. A
+  // task that is not known joins once it says so itself; ways to at most `most_sought` of them are there at a time, a
   // quarter of them by the word of one.
   std::shared_ptr<rpc::channel> look_for(const std::string& task, const claim& where, const std::string& by,
                                          time_point until);
@@ -76,8 +76,8 @@ class peers {
     claim where;
     std::string by;
   };
-  // Ends the searches whose time is up, unless the way leads to an earlier life so far: what was heard counts no more,
-  // and the way to one that has not joined is closed. Returns what others have said of them meanwhile.
+  // Ends the searches whose time is up, unless the route leads to an earlier life so far: what was heard counts no
+  // more, and the route to one that has not joined is closed. Returns what others have said of them meanwhile.
   std::vector<hearsay> end_searches(time_point now);
   // Forgets what was said on a channel that is gone: another that says to be the task is believed then.
   void unlearn(const std::string& task, std::uint64_t channel);
@@ -112,10 +112,10 @@ class peers {
   static bool is_before(const std::string& a, const std::string& b);
   // Requires, for these: the lock is held. Throws not_found.
   const place& find(std::string_view task) const;
-  std::shared_ptr<rpc::channel> make_way(const std::string& task);
-  // Has the way to a task lead to where it is said to be, while it is looked for, and to where it is believed to be.
-  void set_addresses(rpc::channel& way, const std::string& task) const;
-  void turn_way(const std::string& task);
+  std::shared_ptr<rpc::channel> make_route(const std::string& task);
+  // Has the route to a task lead to where it is said to be, while it is looked for, and to where it is believed to be.
+  void set_addresses(rpc::channel& route, const std::string& task) const;
+  void update_route(const std::string& task);
   // The claim of the latest life; null: there is none.
   static const claim* latest(const std::map<std::uint64_t, claim>& of_one);
   // How many tasks are looked for that are not known, by the word of one, or of any ("")?
@@ -123,9 +123,9 @@ class peers {
   // May a task be looked for now that is not known?
   bool has_room_for(const hearsay& of) const;
   void keep_for_later(const hearsay& of);
-  // Is the way to a task up, and leads to an earlier life than one that is looked for?
+  // Is the route to a task up, and leads to an earlier life than one that is looked for?
   bool leads_to_earlier(const std::string& task, const search& than) const;
-  void close_way(const std::string& task);
+  void close_route(const std::string& task);
   // May a task join that is not known?
   bool may_join(const std::string& task) const;
   void join(const std::string& task);
@@ -141,12 +141,12 @@ class peers {
   std::map<std::string, place, std::less<>> places_;
   std::set<std::string, std::less<>> joined_;                     // those of the names that are not in the spec
   std::map<std::string, std::map<std::uint64_t, claim>> claims_;  // by the task, and the channel that each came by
-  std::map<std::string, std::shared_ptr<rpc::channel>, std::less<>> ways_;
+  std::map<std::string, std::shared_ptr<rpc::channel>, std::less<>> routes_;
   const std::size_t most_sought_;
   std::map<std::string, search> sought_;
   std::deque<hearsay> heard_;          // for which there was no room
-  std::deque<std::string> forgotten_;  // those to which there was a way, the last one at the end
-  std::uint64_t made_ = 0;             // ways so far
+  std::deque<std::string> forgotten_;  // those to which there was a route, the last one at the end
+  std::uint64_t made_ = 0;             // routes so far
 };
 
 }}}  // namespace pinion::v0::distributed

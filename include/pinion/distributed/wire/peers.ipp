@@ -77,30 +77,31 @@ PINION_DECL std::string peers::address(std::string_view task) const {
 
 PINION_DECL std::shared_ptr<rpc::channel> peers::route_to(std::string_view task) {
   std::lock_guard hold(mutex_);
-  if (const auto known = ways_.find(task); known != ways_.end()) return known->second;  // of one that is forgotten, too
+  if (const auto known = routes_.find(task); known != routes_.end())
+    return known->second;  // of one that is forgotten, too
   find(task);
-  return make_way(std::string(task));
+  return make_route(std::string(task));
 }
 
-PINION_DECL void peers::set_addresses(rpc::channel& way, const std::string& task) const {
+PINION_DECL void peers::set_addresses(rpc::channel& route, const std::string& task) const {
   const auto known = places_.find(task);
   const auto its = sought_.find(task);
-  if (its == sought_.end()) return way.moved_to({known->second.address}, {known->second.other});
+  if (its == sought_.end()) return route.moved_to({known->second.address}, {known->second.other});
   const bool is_known = known != places_.end();
-  way.moved_to({its->second.where.address, true},
-               {is_known ? known->second.address : its->second.other.address, !is_known});
+  route.moved_to({its->second.where.address, true},
+                 {is_known ? known->second.address : its->second.other.address, !is_known});
 }
 
-PINION_DECL void peers::turn_way(const std::string& task) {
-  if (const auto way = ways_.find(task); way != ways_.end()) set_addresses(*way->second, task);
+PINION_DECL void peers::update_route(const std::string& task) {
+  if (const auto route = routes_.find(task); route != routes_.end()) set_addresses(*route->second, task);
 }
 
-PINION_DECL std::shared_ptr<rpc::channel> peers::make_way(const std::string& task) {
+PINION_DECL std::shared_ptr<rpc::channel> peers::make_route(const std::string& task) {
   rpc::channel_options options = options_;
   options.generations = ++made_ << 32;
-  auto way = std::make_shared<rpc::channel>(net_, "", task, std::move(options));
-  set_addresses(*way, task);
-  return ways_[task] = std::move(way);
+  auto route = std::make_shared<rpc::channel>(net_, "", task, std::move(options));
+  set_addresses(*route, task);
+  return routes_[task] = std::move(route);
 }
 
 PINION_DECL bool peers::is_before(const std::string& a, const std::string& b) {
@@ -209,16 +210,16 @@ PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& tas
     so_far.other_by = is_later ? so_far.by : by;
   }
   if (is_later) so_far.where = where, so_far.by = by;
-  if (ways_.find(task) == ways_.end()) return make_way(task);
-  // A word that comes again does not turn the way back.
+  if (routes_.find(task) == routes_.end()) return make_route(task);
+  // A word that comes again does not change the route back.
   if (is_new || before.where.address != so_far.where.address || before.other.address != so_far.other.address)
-    turn_way(task);
-  return is_new ? ways_.at(task) : nullptr;
+    update_route(task);
+  return is_new ? routes_.at(task) : nullptr;
 }
 
 PINION_DECL bool peers::leads_to_earlier(const std::string& task, const search& than) const {
-  const auto way = ways_.find(task);
-  return way != ways_.end() && way->second->up() && way->second->incarnation() < than.where.incarnation;
+  const auto route = routes_.find(task);
+  return route != routes_.end() && route->second->up() && route->second->incarnation() < than.where.incarnation;
 }
 
 PINION_DECL std::vector<peers::hearsay> peers::end_searches(time_point now) {
@@ -230,7 +231,7 @@ PINION_DECL std::vector<peers::hearsay> peers::end_searches(time_point now) {
     if (one->second.until > now || (is_known && leads_to_earlier(one->first, one->second))) continue;
     if (!one->second.other_by.empty()) others.push_back({one->first, one->second.other, one->second.other_by});
     const std::string task = sought_.extract(one).key();
-    is_known ? turn_way(task) : close_way(task);
+    is_known ? update_route(task) : close_route(task);
   }
   for (std::size_t room = most_sought_ - std::min(most_sought_, sought_unknown()); room > 0 && !heard_.empty();
        --room) {
@@ -240,10 +241,10 @@ PINION_DECL std::vector<peers::hearsay> peers::end_searches(time_point now) {
   return others;
 }
 
-PINION_DECL void peers::close_way(const std::string& task) {
+PINION_DECL void peers::close_route(const std::string& task) {
   if (std::find(forgotten_.begin(), forgotten_.end(), task) != forgotten_.end()) return;  // somebody may use it
-  const auto way = ways_.extract(task);
-  if (way) way.mapped()->close(error(errc::unavailable, task + " has not joined the cluster"));
+  const auto route = routes_.extract(task);
+  if (route) route.mapped()->close(error(errc::unavailable, task + " has not joined the cluster"));
 }
 
 PINION_DECL void peers::move(const std::string& task) {
@@ -252,7 +253,7 @@ PINION_DECL void peers::move(const std::string& task) {
     at.address = best->address, at.other = at.spec;
   else if (!at.spec.empty() && at.address != at.spec)
     at.other = std::exchange(at.address, at.spec);
-  turn_way(task);
+  update_route(task);
 }
 
 PINION_DECL void peers::unlearn(const std::string& task, std::uint64_t channel) {
@@ -270,7 +271,7 @@ PINION_DECL void peers::forget(const std::string& task) {
   places_.erase(task);
   sought_.erase(task);  // it is looked for as one that is not known, if somebody tells of it again
   std::erase(names_, task);
-  if (ways_.find(task) != ways_.end()) forgotten_.push_back(task);
+  if (routes_.find(task) != routes_.end()) forgotten_.push_back(task);
   close_forgotten();
 }
 
@@ -278,32 +279,32 @@ PINION_DECL void peers::close_forgotten() {
   for (std::size_t left = forgotten_.size(); left > 0 && forgotten_.size() > most_forgotten; --left) {
     std::string oldest = std::move(forgotten_.front());
     forgotten_.pop_front();
-    const auto way = ways_.find(oldest);
-    if (way == ways_.end()) continue;
-    if (way->second->up()) {  // somebody uses it
+    const auto route = routes_.find(oldest);
+    if (route == routes_.end()) continue;
+    if (route->second->up()) {  // somebody uses it
       forgotten_.push_back(std::move(oldest));
       continue;
     }
-    way->second->close(error(errc::unavailable, oldest + " has left the cluster"));
-    ways_.erase(way);
+    route->second->close(error(errc::unavailable, oldest + " has left the cluster"));
+    routes_.erase(route);
   }
 }
 
 PINION_DECL rpc::task_view peers::view_of(std::string_view task) const {
   std::lock_guard hold(mutex_);
   find(task);
-  const auto at = ways_.find(task);
-  return at == ways_.end() ? rpc::task_view{} : at->second->view();
+  const auto at = routes_.find(task);
+  return at == routes_.end() ? rpc::task_view{} : at->second->view();
 }
 
 PINION_DECL void peers::expect(rpc::deliveries& all) const {
   std::lock_guard hold(mutex_);
-  for (const auto& [task, way] : ways_) way->expect(all);
+  for (const auto& [task, route] : routes_) route->expect(all);
 }
 
 PINION_DECL void peers::close(const error& why) {
   std::lock_guard hold(mutex_);
-  for (const auto& [task, way] : ways_) way->close(why);
+  for (const auto& [task, route] : routes_) route->close(why);
 }
 
 PINION_DECL std::vector<peer_report> peers::report(std::string_view but) const {
@@ -311,8 +312,8 @@ PINION_DECL std::vector<peer_report> peers::report(std::string_view but) const {
   std::lock_guard hold(mutex_);
   for (const auto& name : names_) {
     if (name == but) continue;
-    const auto way = ways_.find(name);
-    rpc::task_view view = way == ways_.end() ? rpc::task_view{} : way->second->view();
+    const auto route = routes_.find(name);
+    rpc::task_view view = route == routes_.end() ? rpc::task_view{} : route->second->view();
     peer_report& p = all.emplace_back(peer_report{.name = name, .address = find(name).address});
     p.state = to_string(view.state);
     if (view.silence) p.silence = std::chrono::duration<double>(*view.silence).count();

@@ -85,21 +85,21 @@ Result wait_for(rpc::network& net, const wait_options& how, const Begin& begin) 
 }
 
 // A peer as messages show it: "/job:ps/replica:0/task:0 at 127.0.0.1:2221 (running, last heard 0.2 s ago)".
-std::string title_and_view(const rpc::channel& way);
+std::string title_and_view(const rpc::channel& route);
 
 // Connects a channel, or waits until it is up.
-void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, wait_options how);
+void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& route, wait_options how);
 
 // Connects with a task that should be running. Throws unavailable if it does not answer within `soon`.
-void reach(rpc::network& net, const std::shared_ptr<rpc::channel>& way, rpc::duration soon, std::string_view task = {},
-           wait_options how = {});
+void reach(rpc::network& net, const std::shared_ptr<rpc::channel>& route, rpc::duration soon,
+           std::string_view task = {}, wait_options how = {});
 
 template <class Reply, class Request>
-Reply ask_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, const Request& request,
+Reply ask_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& route, const Request& request,
                    wait_options how = {}, rpc::lane by = rpc::lane::data) {
-  how.what = [way] { return "an answer of " + title_and_view(*way); };
+  how.what = [route] { return "an answer of " + title_and_view(*route); };
   using answer = rpc::reply_to_read<Reply>;  // decoded in this thread, not in the network's
-  return wait_for<answer>(net, how, [&](auto done) { rpc::call_at_leisure<Reply>(*way, by, request, done); }).take();
+  return wait_for<answer>(net, how, [&](auto done) { rpc::call_at_leisure<Reply>(*route, by, request, done); }).take();
 }
 
 }}}  // namespace pinion::v0::distributed

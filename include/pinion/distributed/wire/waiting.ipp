@@ -46,29 +46,29 @@ PINION_DECL std::string long_wait::for_whom() const {
   return rpc::seconds(net_.now() - began_) + (how_.what ? " for " + how_.what() : "");
 }
 
-PINION_DECL std::string title_and_view(const rpc::channel& way) {
-  return way.title() + " (" + to_string(way.view()) + ")";
+PINION_DECL std::string title_and_view(const rpc::channel& route) {
+  return route.title() + " (" + to_string(route.view()) + ")";
 }
 
-PINION_DECL void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, wait_options how) {
-  if (way->up()) return;
-  how.what = [way] { return title_and_view(*way); };
+PINION_DECL void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& route, wait_options how) {
+  if (route->up()) return;
+  how.what = [route] { return title_and_view(*route); };
   how.silent = std::chrono::seconds(1);
   const auto limit = how.until;
   if (how.until) *how.until += std::chrono::milliseconds(500);  // the channel's own error says more
   try {
-    wait_for<void>(net, how, [&](auto done) { way->connect(limit, done); });
+    wait_for<void>(net, how, [&](auto done) { route->connect(limit, done); });
   } catch (const error& e) {
     if (e.code() != errc::deadline_exceeded || how.limit.empty() || e.sentence().ends_with(how.limit)) throw;
     throw error(e.code(), std::string(e.sentence()) + "; that is " + how.limit);
   }
 }
 
-PINION_DECL void reach(rpc::network& net, const std::shared_ptr<rpc::channel>& way, rpc::duration soon,
+PINION_DECL void reach(rpc::network& net, const std::shared_ptr<rpc::channel>& route, rpc::duration soon,
                        std::string_view task, wait_options how) {
   try {
     how.until = net.now() + soon;
-    connect_and_wait(net, way, std::move(how));
+    connect_and_wait(net, route, std::move(how));
   } catch (const error& e) {
     if (e.code() != errc::deadline_exceeded) throw;
     throw error(errc::unavailable, e.sentence()).in_task(task);

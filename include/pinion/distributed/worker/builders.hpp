@@ -1,7 +1,8 @@
 // Threads for long work that waits for nobody: reading, checking, compiling and freeing graphs.
 //
 // Invariants
-//   1. Work under one key is done in the order in which it was added, one piece after the other; keys take turns.
+//   1. Work under one key is done in the order in which it was added, one piece after the other; keys are served round
+//      robin.
 //   2. No lock is held while work is done.
 //   3. Where cores are few, running steps have priority.
 #pragma once
@@ -41,8 +42,8 @@ class builders {
   bool wait_until_idle(time_point until);
 
  private:
-  // Does the next work of a key, and then lets the others take their turns.
-  void take_turn(std::uint64_t key);
+  // Does the next work of a key, and then lets the other keys have theirs.
+  void run_next(std::uint64_t key);
   // Does the next work of a key. Returns whether there is more.
   bool do_next(std::uint64_t key);
 

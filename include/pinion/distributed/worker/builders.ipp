@@ -20,7 +20,7 @@ PINION_DECL void builders::add(std::uint64_t key, work what) {
   try {
     at->second.waiting.push_back(std::move(next));
     // Otherwise the thread that works for the key, or comes for it, will do it.
-    if (fresh) pool_.schedule([this, key] { take_turn(key); }, key);
+    if (fresh) pool_.schedule([this, key] { run_next(key); }, key);
   } catch (...) {
     if (fresh) lines_.erase(at);
     throw;
@@ -46,11 +46,11 @@ PINION_DECL bool builders::wait_until_idle(time_point until) {
   return idle_.wait_until(hold, until, [this] { return lines_.empty(); });
 }
 
-PINION_DECL void builders::take_turn(std::uint64_t key) {
+PINION_DECL void builders::run_next(std::uint64_t key) {
   thread_local const bool ready = (mark_heap(), let_others_first());
   static_cast<void>(ready);
   while (do_next(key))
-    if (outcome_of([&] { pool_.schedule([this, key] { take_turn(key); }, key); })) return;
+    if (outcome_of([&] { pool_.schedule([this, key] { run_next(key); }, key); })) return;
 }
 
 PINION_DECL bool builders::do_next(std::uint64_t key) {

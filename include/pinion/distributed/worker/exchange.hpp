@@ -223,7 +223,7 @@ class exchange final : public value_carrier {
   std::map<std::string, std::uint64_t, std::less<>> in_flight_;
   std::map<std::string, std::weak_ptr<rpc::channel>, std::less<>> watched_;
   std::unordered_map<std::uint64_t, std::shared_ptr<credit_account>> accounts_;  // by channel
-  std::map<std::string, std::map<std::uint64_t, time_point>> ways_in_;           // since when tasks have their channels
+  std::map<std::string, std::map<std::uint64_t, time_point>> channels_in_;       // since when tasks have their channels
   std::map<session_id, tombstones> buried_;
   std::map<std::string, int> channels_;  // of each sender
   early_values early_;

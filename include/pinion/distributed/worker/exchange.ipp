@@ -19,8 +19,8 @@ inline void expect_short(const std::string& key) {
 
 // Is the channel to this life of a task up?
 inline bool is_up(peers& others, const std::string& task, std::uint64_t incarnation) {
-  const auto way = others.knows(task) ? others.route_to(task) : nullptr;
-  return way && way->up() && way->incarnation() == incarnation;
+  const auto route = others.knows(task) ? others.route_to(task) : nullptr;
+  return route && route->up() && route->incarnation() == incarnation;
 }
 
 inline error lost_way(const std::string& peer, const std::string& did, const std::string& why) {
@@ -111,7 +111,7 @@ PINION_DECL std::size_t exchange::offered() const {
 PINION_DECL void exchange::came(const rpc::peer_ref& who) {
   if (!knows(who->name)) return;  // it sends no values
   std::lock_guard hold(mutex_);
-  ways_in_[who->name].emplace(who->channel, net_.now());
+  channels_in_[who->name].emplace(who->channel, net_.now());
   ++channels_[early_values::sender_of(*who)];
 }
 
@@ -122,9 +122,9 @@ PINION_DECL bool exchange::forget_way(const rpc::peer& who, const error& why) {
   {
     std::lock_guard hold(mutex_);
     accounts_.erase(who.channel);
-    const auto ways = ways_in_.find(who.name);
-    if (ways == ways_in_.end() || ways->second.erase(who.channel) == 0) return false;
-    if (ways->second.empty()) ways_in_.erase(ways);
+    const auto known = channels_in_.find(who.name);
+    if (known == channels_in_.end() || known->second.erase(who.channel) == 0) return false;
+    if (known->second.empty()) channels_in_.erase(known);
     const auto channels = channels_.find(sender);
     if (channels != channels_.end() && --channels->second == 0) {
       channels_.erase(channels);
@@ -183,25 +183,25 @@ PINION_DECL void exchange::fail_unreachable() {
 
 PINION_DECL time_point exchange::sends_since(const std::string& peer) const {
   auto first = time_point::max();
-  if (const auto ways = ways_in_.find(peer); ways != ways_in_.end())
-    for (const auto& [channel, since] : ways->second) first = std::min(first, since);
+  if (const auto known = channels_in_.find(peer); known != channels_in_.end())
+    for (const auto& [channel, since] : known->second) first = std::min(first, since);
   return first;
 }
 
 PINION_DECL std::shared_ptr<rpc::channel> exchange::route_to(std::string_view task) {
-  auto way = peers_.route_to(task);
+  auto route = peers_.route_to(task);
   std::lock_guard hold(mutex_);
-  if (const auto known = watched_.find(task); known != watched_.end() && known->second.lock() == way) return way;
+  if (const auto known = watched_.find(task); known != watched_.end() && known->second.lock() == route) return route;
   std::erase_if(watched_, [](const auto& w) { return w.second.expired(); });  // of tasks that have left
-  way->observe([this, task = std::string(task)](const error& why) { lost(task, why); });
-  watched_[std::string(task)] = way;  // last, so that none counts as watched that is not
-  return way;
+  route->observe([this, task = std::string(task)](const error& why) { lost(task, why); });
+  watched_[std::string(task)] = route;  // last, so that none counts as watched that is not
+  return route;
 }
 
 PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std::string_view to_task,
                                  any_tensor value) {
-  const auto way = route_to(to_task);
-  if (!way->up()) return fail(run, way->why_down());
+  const auto route = route_to(to_task);
+  if (!route->up()) return fail(run, route->why_down());
   const std::uint64_t bytes = weight_of(value);
   bool push = false, kept = false;
   {
@@ -217,10 +217,10 @@ PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std:
       kept = offers_.add(run, key, to_task, value);
   }
   if (!push && !kept) return fail(run, too_much_offered(to_task));
-  if (!push) return way->notify(rpc::lane::data, announce_value::method, rpc::encode(announce_value{run, key}));
+  if (!push) return route->notify(rpc::lane::data, announce_value::method, rpc::encode(announce_value{run, key}));
   try {
-    way->notify(rpc::lane::data, push_value::method, rpc::encode(push_value{run, key, std::move(value)}),
-                bytes > rpc::outbox::worth_sharing ? rpc::connection::urgency::now : rpc::connection::urgency::batch);
+    route->notify(rpc::lane::data, push_value::method, rpc::encode(push_value{run, key, std::move(value)}),
+                  bytes > rpc::outbox::worth_sharing ? rpc::connection::urgency::now : rpc::connection::urgency::batch);
   } catch (...) {
     std::lock_guard hold(mutex_);
     return_credit_of(to_task, bytes);

@@ -47,7 +47,7 @@ PINION_DECL void kept_steps::expect_room_for_session(std::uint64_t channel) cons
 PINION_DECL void kept_steps::build(const session_ref& session, const step_ref& step) {
   {
     std::lock_guard hold(mutex_);
-    expect_in_table(session, *step);  // else its client has gone while the step waited for its turn
+    expect_in_table(session, *step);  // else its client has gone while the step waited to be built
   }
   const cancellable_work until_forgotten(session->forgotten);
   make_graph(*step);

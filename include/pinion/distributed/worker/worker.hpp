@@ -127,7 +127,7 @@ class worker {
   void keep(const requester& by, const kept_steps::step_ref& step, registered done);
   void meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration max_wait, registered done);
   // Tells whether a connection leads to the task that was meant, in this incarnation.
-  static outcome<> met(const rpc::channel& way, const outcome<>& connected, std::uint64_t incarnation);
+  static outcome<> met(const rpc::channel& route, const outcome<>& connected, std::uint64_t incarnation);
 
   void build(kept_steps::claim& by, const kept_steps::step_ref& step, const registered& done);
   void let_go(const session_id& session, kept_steps::session_ref kept);

@@ -227,11 +227,11 @@ PINION_DECL void worker::meet_peers(const std::shared_ptr<const kept_step>& step
   if (all->left == 0) return done({});
   const auto limit = net_.now() + at_most;  // short, since the master has just met them all
   for (const auto& [task, incarnation] : step->peers) {
-    const auto way = exchange_.route_to(task);
-    way->connect(limit, [all, way, incarnation = incarnation, done](const outcome<>& connected) {
+    const auto route = exchange_.route_to(task);
+    route->connect(limit, [all, route, incarnation = incarnation, done](const outcome<>& connected) {
       {
         std::lock_guard hold(all->mutex);
-        if (all->met) all->met = met(*way, connected, incarnation);
+        if (all->met) all->met = met(*route, connected, incarnation);
         if (--all->left > 0) return;
       }
       done(all->met);
@@ -239,14 +239,14 @@ PINION_DECL void worker::meet_peers(const std::shared_ptr<const kept_step>& step
   }
 }
 
-PINION_DECL outcome<> worker::met(const rpc::channel& way, const outcome<>& connected, std::uint64_t incarnation) {
+PINION_DECL outcome<> worker::met(const rpc::channel& route, const outcome<>& connected, std::uint64_t incarnation) {
   if (!connected) {
     const error& why = *connected.failure();
     const bool late = why.code() == errc::deadline_exceeded;
-    return error(late ? errc::unavailable : why.code(), why.sentence()).in_task(way.peer());
+    return error(late ? errc::unavailable : why.code(), why.sentence()).in_task(route.peer());
   }
-  if (way.incarnation() == incarnation) return {};
-  return error(errc::aborted, way.title() + " was restarted").in_task(way.peer());
+  if (route.incarnation() == incarnation) return {};
+  return error(errc::aborted, route.title() + " was restarted").in_task(route.peer());
 }
 
 PINION_DECL void worker::build(kept_steps::claim& by, const kept_steps::step_ref& step, const registered& done) {

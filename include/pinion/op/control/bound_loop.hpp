@@ -1,4 +1,4 @@
-// A loop whose bodies are bound to cells: a turn moves no tensor.
+// A loop whose bodies are bound to cells: an iteration moves no tensor.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
-// The bodies of a loop over small values. Its variables and invariants, and the slices of one turn, have cells of
+// The bodies of a loop over small values. Its variables and invariants, and the slices of one iteration, have cells of
 // their own, from which both bodies read. Used by one run at a time; refers to the steps, which it does not outlive.
 class bound_loop {
  public:
@@ -22,11 +22,11 @@ class bound_loop {
     std::span<const any_tensor> variables, scanned, invariants;
   };
 
-  // Binds the bodies. Returns null where they cannot be bound to values of these types, or where a turn would change
-  // the type of a variable. `condition` may be null.
-  static std::unique_ptr<bound_loop> make(nested_step* condition, nested_step& turn, const values& v) {
+  // Binds the bodies. Returns null where they cannot be bound to values of these types, or where an iteration would
+  // change the type of a variable. `condition` may be null.
+  static std::unique_ptr<bound_loop> make(nested_step* condition, nested_step& body, const values& v) {
     std::unique_ptr<bound_loop> loop(new bound_loop);
-    return loop->make_cells(v) && loop->bind(condition, turn) ? std::move(loop) : nullptr;
+    return loop->make_cells(v) && loop->bind(condition, body) ? std::move(loop) : nullptr;
   }
   // Tells whether it serves these values.
   bool is_of(const values& v) const {
@@ -51,15 +51,15 @@ class bound_loop {
     condition_->run(watch);
     return *reinterpret_cast<const bool*>(condition_->results()[0].at);
   }
-  // Sets the slices of a turn.
+  // Sets the slices of an iteration.
   void scan(std::span<const any_tensor> scanned, std::int64_t slice) {
     for (std::size_t i = 0; i < slices_.size(); ++i)
       slices_[i].fill(scanned[i].byte_data() + static_cast<std::size_t>(slice) * slices_[i].bytes());
   }
-  // Computes a turn: its results are new values of the variables, then values that the loop keeps.
-  void turn(const step_watch* watch) { turn_->run(watch); }
-  std::span<const cell> kept() const { return turn_->results().subspan(variables_.size()); }
-  // Makes the results of the turn the variables' values.
+  // Computes an iteration: its results are new values of the variables, then values that the loop keeps.
+  void compute(const step_watch* watch) { body_->run(watch); }
+  std::span<const cell> kept() const { return body_->results().subspan(variables_.size()); }
+  // Makes the results of the iteration the variables' values.
   void go_on() {
     for (const auto& [from, to] : aside_) to.fill(from.at);
     for (const auto& [from, to] : moves_) to.fill(from.at);
@@ -92,11 +92,11 @@ class bound_loop {
            std::all_of(v.scanned.begin(), v.scanned.end(), slice) &&
            std::all_of(v.invariants.begin(), v.invariants.end(), whole(invariants_));
   }
-  bool bind(nested_step* condition, nested_step& turn) {
+  bool bind(nested_step* condition, nested_step& body) {
     std::vector<cell> arguments = variables_;
     arguments.insert(arguments.end(), slices_.begin(), slices_.end());
     arguments.insert(arguments.end(), invariants_.begin(), invariants_.end());
-    if (!(turn_ = turn.bind(arguments))) return false;
+    if (!(body_ = body.bind(arguments))) return false;
     for (std::size_t i = 0; i < variables_.size(); ++i)
       if (!move_result(i)) return false;
     if (!condition) return true;
@@ -108,7 +108,7 @@ class bound_loop {
   // Notes the way of a result to its variable. One that is another variable's present value is put aside first, since
   // that variable may get its new value before.
   bool move_result(std::size_t i) {
-    cell from = turn_->results()[i];
+    cell from = body_->results()[i];
     const cell& to = variables_[i];
     if (from.dtype != to.dtype || !(from.shape == to.shape)) return false;
     if (from.at == to.at) return true;
@@ -124,7 +124,7 @@ class bound_loop {
 
   cell_memory memory_;
   std::vector<cell> variables_, slices_, invariants_;
-  std::unique_ptr<bound_body> condition_, turn_;
+  std::unique_ptr<bound_body> condition_, body_;
   std::vector<std::pair<cell, cell>> aside_, moves_;
 };
 

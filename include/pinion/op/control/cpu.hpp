@@ -145,15 +145,15 @@ class spare_loops {
 
 // The unchanging part of a loop, shared by its runs. It changes only when it compiles or binds its bodies.
 struct loop_parts {
-  std::unique_ptr<ready_body> cond;  // null: a turn for each slice
-  ready_body turn;
+  std::unique_ptr<ready_body> cond;  // null: an iteration for each slice
+  ready_body body;
   std::size_t variables, scanned;
-  std::int64_t most;  // most turns; -1: no limit
+  std::int64_t most;  // most iterations; -1: no limit
   bool reverse;
   spare_loops bound;  // refers to the steps of the bodies
 
   explicit loop_parts(const kernel_setup& setup)
-      : turn(setup.attrs().get<shared_body>("body"), setup),
+      : body(setup.attrs().get<shared_body>("body"), setup),
         variables(static_cast<std::size_t>(setup.attrs().get<std::int64_t>("variables"))),
         scanned(static_cast<std::size_t>(setup.attrs().get<std::int64_t>("scanned"))),
         most(setup.attrs().get_or<std::int64_t>("maximum_iterations", -1)),
@@ -174,41 +174,41 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
                     all + static_cast<std::ptrdiff_t>(p_->variables + p_->scanned));
     invariants_.assign(all + static_cast<std::ptrdiff_t>(p_->variables + p_->scanned),
                        std::make_move_iterator(c.inputs.end()));
-    for (std::size_t i = 0; i < p_->turn.of().results.size(); ++i)
+    for (std::size_t i = 0; i < p_->body.of().results.size(); ++i)
       wanted_.push_back(i < p_->variables || c.wants(static_cast<int>(i)));
     for (std::size_t i = p_->variables; i < wanted_.size(); ++i)
       if (wanted_[i]) kept_.push_back(i);
-    turn_ = p_->turn.for_results(wanted_);
+    body_ = p_->body.for_results(wanted_);
     if (p_->cond) cond_ = p_->cond->for_results({1});
-    if (!scanned_.empty()) turns_ = slices();
+    if (!scanned_.empty()) iterations_ = slices();
     for (const std::size_t i : kept_)
-      stacks_.emplace_back(result_type(p_->turn.of(), i).dtype, p_->cond ? -1 : turns_, p_->reverse,
+      stacks_.emplace_back(result_type(p_->body.of(), i).dtype, p_->cond ? -1 : iterations_, p_->reverse,
                            c.device->memory());
     if (may_be_bound())
-      bound_ = p_->bound.take(values(), [this] { return bound_loop::make(cond_.get(), *turn_, values()); });
+      bound_ = p_->bound.take(values(), [this] { return bound_loop::make(cond_.get(), *body_, values()); });
   }
 
-  // Runs turns until a body waits, or none is left.
+  // Runs bodies until a body waits, or none is left.
   void advance() {
-    const auto waits = outcome_of([this] { return bound_ ? run_bound() : run_turns(); });
+    const auto waits = outcome_of([this] { return bound_ ? run_bound() : run_nested(); });
     if (!waits || !waits.value()) end(waits.failure());
   }
 
  private:
-  enum what { condition, turn };
+  enum what { condition, body };
 
   bool may_be_bound() const {
-    return !c_.tracer && !c_.device->stream() && turn_->runs_in_place() && (!cond_ || cond_->runs_in_place());
+    return !c_.tracer && !c_.device->stream() && body_->runs_in_place() && (!cond_ || cond_->runs_in_place());
   }
   bound_loop::values values() const { return {variables_, scanned_, invariants_}; }
 
-  // Runs all turns, and returns false.
+  // Runs all iterations, and returns false.
   bool run_bound() {
     bound_->begin(values());
-    for (; has_bound_turn(); ++done_turns_) {
-      if (done_turns_ % turns_between_looks == 0) expect_wanted();
-      bound_->scan(scanned_, slice_of_turn());
-      bound_->turn(c_.watch);
+    for (; has_next_bound(); ++iteration_) {
+      if (iteration_ % iterations_between_looks == 0) expect_wanted();
+      bound_->scan(scanned_, current_slice());
+      bound_->compute(c_.watch);
       for (std::size_t i = 0; i < stacks_.size(); ++i) stacks_[i].push(bound_->kept()[i].shape, bound_->kept()[i].at);
       bound_->go_on();
     }
@@ -218,13 +218,13 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     p_->bound.put(std::move(bound_));
     return finish(), false;
   }
-  bool has_bound_turn() {
-    if (!p_->cond) return done_turns_ < turns_;
-    return (p_->most < 0 || done_turns_ < p_->most) && bound_->goes_on(c_.watch);
+  bool has_next_bound() {
+    if (!p_->cond) return iteration_ < iterations_;
+    return (p_->most < 0 || iteration_ < p_->most) && bound_->goes_on(c_.watch);
   }
 
   // Returns true where a body waits, and false where the loop has finished.
-  bool run_turns() {
+  bool run_nested() {
     for (;;) {
       expect_wanted();
       if (!next_step()) return finish(), false;
@@ -247,22 +247,22 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     const auto limit = c_.watch ? c_.watch->time_limit() : std::nullopt;
     if (limit && std::chrono::steady_clock::now() > *limit)
       throw error(errc::deadline_exceeded, "the step did not end within the session's operation_timeout: after " +
-                                               std::to_string(done_turns_) + " turns the loop still goes on");
+                                               std::to_string(iteration_) + " iterations the loop still goes on");
   }
-  std::int64_t slice_of_turn() const { return p_->reverse ? turns_ - 1 - done_turns_ : done_turns_; }
-  // Chooses the next body; false after the last turn.
+  std::int64_t current_slice() const { return p_->reverse ? iterations_ - 1 - iteration_ : iteration_; }
+  // Chooses the next body; false after the last iteration.
   bool next_step() {
     if (!p_->cond) {
-      next_ = turn;
-      return done_turns_ < turns_;
+      next_ = body;
+      return iteration_ < iterations_;
     }
     if (stops_) return false;
-    if (next_ == turn) return true;
-    return p_->most < 0 || done_turns_ < p_->most;
+    if (next_ == body) return true;
+    return p_->most < 0 || iteration_ < p_->most;
   }
   // Runs or starts the next body. Returns true if it has ended already; otherwise it calls advance() when it ends.
   bool ended_at_once() {
-    auto& step = next_ == condition ? *cond_ : *turn_;
+    auto& step = next_ == condition ? *cond_ : *body_;
     fill_arguments();
     if (step.runs_in_place()) {
       std::vector<any_tensor>& results = ended_.value();
@@ -284,10 +284,10 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
   void fill_arguments() {
     std::vector<any_tensor>& all = arguments_;
     all.clear();
-    const bool last_use = next_ == turn;  // its last use: the body may write into the variables' memory
+    const bool last_use = next_ == body;  // its last use: the body may write into the variables' memory
     for (any_tensor& v : variables_) all.push_back(last_use ? std::move(v) : v);
-    if (next_ == turn)
-      for (const any_tensor& s : scanned_) all.push_back(slice_of(c_, s, slice_of_turn()));
+    if (next_ == body)
+      for (const any_tensor& s : scanned_) all.push_back(slice_of(c_, s, current_slice()));
     all.insert(all.end(), invariants_.begin(), invariants_.end());
   }
   // Takes the results of the body that has ended.
@@ -295,25 +295,25 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     std::vector<any_tensor>& results = ended_.value();
     if (next_ == condition) {
       stops_ = !truth(results[0], "the condition of While");
-      next_ = turn;
+      next_ = body;
       return;
     }
     for (std::size_t i = 0; i < p_->variables; ++i) {
-      const shape& said = argument_type(p_->turn.of(), i).shape;
+      const shape& said = argument_type(p_->body.of(), i).shape;
       if (!fits(results[i].shape(), said))
         throw error(errc::invalid_argument, "loop variable " + std::to_string(i) + " has the shape invariant " +
-                                                to_string(said) + ", but turn " + std::to_string(done_turns_) +
+                                                to_string(said) + ", but iteration " + std::to_string(iteration_) +
                                                 " yields " + to_string(results[i].shape()));
       variables_[i] = std::move(results[i]);
     }
     for (std::size_t i = 0; i < stacks_.size(); ++i) stacks_[i].push(std::exchange(results[p_->variables + i], {}));
-    ++done_turns_;
+    ++iteration_;
     if (p_->cond) next_ = condition;
   }
   void finish() {
     for (std::size_t i = 0; i < p_->variables; ++i) c_.outputs[i] = std::move(variables_[i]);
     for (std::size_t i = 0; i < kept_.size(); ++i)
-      c_.outputs[kept_[i]] = stacks_[i].whole(result_type(p_->turn.of(), kept_[i]).shape);
+      c_.outputs[kept_[i]] = stacks_[i].whole(result_type(p_->body.of(), kept_[i]).shape);
   }
   void end(outcome<> how) {
     const auto done = std::move(done_);
@@ -326,15 +326,16 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
   std::vector<any_tensor> variables_, scanned_, invariants_;
   std::vector<any_tensor> arguments_;  // of the body that runs next
   std::vector<unsigned char> wanted_;
-  std::vector<std::size_t> kept_;    // the results that are kept of every turn
+  std::vector<std::size_t> kept_;    // the results that are kept of every iteration
   std::vector<slice_stack> stacks_;  // of these
-  std::shared_ptr<nested_step> cond_, turn_;
+  std::shared_ptr<nested_step> cond_, body_;
   outcome<std::vector<any_tensor>> ended_ = std::vector<any_tensor>();  // of the body that ran last
-  static constexpr std::int64_t turns_between_looks = 64;  // at the watch and the clock, which take as long as a turn
-  std::unique_ptr<bound_loop> bound_;                      // null: the bodies run as nested steps
+  static constexpr std::int64_t iterations_between_looks =
+      64;                              // at the watch and the clock, which take as long as an iteration
+  std::unique_ptr<bound_loop> bound_;  // null: the bodies run as nested steps
   what next_ = condition;
   bool stops_ = false;
-  std::int64_t turns_ = 0, done_turns_ = 0;
+  std::int64_t iterations_ = 0, iteration_ = 0;
   std::atomic<bool> left_{false};  // set by the first to finish: the starter or the body
 };
 

@@ -37,13 +37,13 @@ struct conditional : control_flow {
   static void gradient(gradient_context& g);
 };
 
-// (variables..., scanned..., invariants...) -> the variables after the last turn, then the values collected in each
-// turn. In turn k, body "body" takes the variables, slice k of each scanned tensor, and the invariants. Its first
-// results are the next values of the variables; the others are collected as slice k along a new first axis. Turns go on
-// while body "cond", a function of variables and invariants, holds, up to "maximum_iterations"; without "cond" there is
-// a turn for each slice of the scanned tensors. k counts from 0, or with "reverse" from the last slice down. Attributes
-// "variables" and "scanned" are their numbers; "collected" is the number of collected results besides those kept for a
-// gradient.
+// (variables..., scanned..., invariants...) -> the variables after the last iteration, then the values collected in
+// each iteration. In iteration k, body "body" takes the variables, slice k of each scanned tensor, and the invariants.
+// Its first results are the next values of the variables; the others are collected as slice k along a new first axis.
+// Iterations go on while body "cond", a function of variables and invariants, holds, up to "maximum_iterations";
+// without "cond" there is an iteration for each slice of the scanned tensors. k counts from 0, or with "reverse" from
+// the last slice down. Attributes "variables" and "scanned" are their numbers; "collected" is the number of collected
+// results besides those kept for a gradient.
 struct loop : control_flow {
   static constexpr std::string_view name = "While";
   static constexpr input_count inputs = at_least(1);
@@ -60,7 +60,7 @@ struct loop : control_flow {
 
 // The only functions that make these nodes: they add the values that a gradient needs to the results of the bodies.
 node_id make_conditional(graph& g, node_request request, std::shared_ptr<body> then, std::shared_ptr<body> otherwise);
-node_id make_loop(graph& g, node_request request, shared_body cond, std::shared_ptr<body> turn);
+node_id make_loop(graph& g, node_request request, shared_body cond, std::shared_ptr<body> loop_body);
 
 }}}  // namespace pinion::v0::op
 

@@ -70,9 +70,9 @@ inline void expect_end(const shape_context& c, std::int64_t scanned) {
     c.fail("the condition of While yields one bool");
 }
 
-// Checks that a variable's type agrees at the start of the loop, in the body, and after a turn.
-inline void expect_variable(const shape_context& c, const body& turn, std::size_t i) {
-  const output_type &said = argument_type(turn, i), &next = result_type(turn, i);
+// Checks that a variable's type agrees at the start of the loop, in the body, and after an iteration.
+inline void expect_variable(const shape_context& c, const body& loop_body, std::size_t i) {
+  const output_type &said = argument_type(loop_body, i), &next = result_type(loop_body, i);
   const shape& first = c.shape(static_cast<int>(i));
   const std::string which = "loop variable " + std::to_string(i);
   if (next.dtype != said.dtype)
@@ -87,19 +87,19 @@ inline void expect_variable(const shape_context& c, const body& turn, std::size_
 }
 
 // The number of slices of the scanned inputs; unknown where no input has a known one.
-inline std::int64_t turns_of(const shape_context& c, std::int64_t first, std::int64_t scanned) {
-  std::int64_t turns = unknown;
+inline std::int64_t iterations_of(const shape_context& c, std::int64_t first, std::int64_t scanned) {
+  std::int64_t iterations = unknown;
   for (std::int64_t i = first; i < first + scanned; ++i) {
     const shape& slices = c.shape(static_cast<int>(i));
     if (slices.has_rank() && slices.rank() == 0) c.fail("While scans a scalar, which has no slices");
-    if (slices.has_rank() && turns < 0) turns = slices[0];
+    if (slices.has_rank() && iterations < 0) iterations = slices[0];
   }
-  return turns;
+  return iterations;
 }
 
-// The shape of a result of every turn, collected along a new first axis.
-inline shape collected(const shape& each, std::int64_t turns) {
-  shape all = each.has_rank() && each.rank() < shape::max_rank ? shape{turns} : shape::any();
+// The shape of a result of every iteration, collected along a new first axis.
+inline shape collected(const shape& each, std::int64_t iterations) {
+  shape all = each.has_rank() && each.rank() < shape::max_rank ? shape{iterations} : shape::any();
   for (int k = 0; all.has_rank() && k < each.rank(); ++k) all.push_back(each[k]);
   return all;
 }
@@ -107,21 +107,21 @@ inline shape collected(const shape& each, std::int64_t turns) {
 }  // namespace detail
 
 PINION_DECL void loop::infer(shape_context& c) {
-  const body& turn = *c.attrs().get<shared_body>("body");
+  const body& loop_body = *c.attrs().get<shared_body>("body");
   const auto variables = c.attrs().get<std::int64_t>("variables"), scanned = c.attrs().get<std::int64_t>("scanned");
-  detail::expect_arguments(c, turn, 0, "the body");
+  detail::expect_arguments(c, loop_body, 0, "the body");
   const auto n = static_cast<std::size_t>(variables);
   if (variables < 0 || scanned < 0 || variables > c.inputs() || scanned > c.inputs() - variables ||
-      turn.results.size() < n)
+      loop_body.results.size() < n)
     c.fail("While has fewer inputs or results than variables");
   detail::expect_end(c, scanned);
   for (std::size_t i = 0; i < n; ++i) {
-    detail::expect_variable(c, turn, i);
-    c.output(argument_type(turn, i).dtype, argument_type(turn, i).shape);
+    detail::expect_variable(c, loop_body, i);
+    c.output(argument_type(loop_body, i).dtype, argument_type(loop_body, i).shape);
   }
-  const std::int64_t turns = detail::turns_of(c, variables, scanned);
-  for (std::size_t i = n; i < turn.results.size(); ++i)
-    c.output(result_type(turn, i).dtype, detail::collected(result_type(turn, i).shape, turns));
+  const std::int64_t iterations = detail::iterations_of(c, variables, scanned);
+  for (std::size_t i = n; i < loop_body.results.size(); ++i)
+    c.output(result_type(loop_body, i).dtype, detail::collected(result_type(loop_body, i).shape, iterations));
 }
 
 // ---- gradients
@@ -293,7 +293,7 @@ class conditional_gradient {
   std::vector<int> of_input_;  // input, by output of the new node
 };
 
-// A loop that runs backwards over the values kept of each turn. Its variables are the gradients of this loop's
+// A loop that runs backwards over the values kept of each iteration. Its variables are the gradients of this loop's
 // variables, and the sums of the gradients of its invariants; it collects the gradients of the scanned tensors.
 class loop_gradient {
  public:
@@ -305,8 +305,8 @@ class loop_gradient {
         collected_(count("collected")),
         ys_(results_with_gradients()),
         back_(g, forward_, ys_),
-        turn_(*back_.made) {
-    turn_.arguments.clear();
+        body_(*back_.made) {
+    body_.arguments.clear();
   }
 
   void run() {
@@ -325,7 +325,7 @@ class loop_gradient {
   bool is_real(std::size_t argument) const { return is_floating(argument_type(forward_, argument).dtype); }
   std::size_t first_invariant() const { return variables_ + scanned_; }
 
-  // Every variable counts as one with a gradient: if a turn gives it none, a turn before may.
+  // Every variable counts as one with a gradient: if an iteration gives it none, an iteration before may.
   std::vector<std::size_t> results_with_gradients() const {
     std::vector<std::size_t> all;
     for (std::size_t i = 0; i < forward_.results.size(); ++i)
@@ -343,19 +343,19 @@ class loop_gradient {
   bool has_gradient(std::size_t argument) const { return is_real(argument) && back_.any(place_of(argument)); }
   output gradient_of(std::size_t argument) { return back_.gradient(place_of(argument)); }
 
-  // Makes a result of the turn the gradient of an input of the node.
+  // Makes a result of the iteration the gradient of an input of the node.
   void yield(std::size_t input, output gradient) {
-    of_input_.emplace_back(static_cast<int>(input), static_cast<int>(turn_.results.size()));
-    turn_.results.push_back(gradient);
+    of_input_.emplace_back(static_cast<int>(input), static_cast<int>(body_.results.size()));
+    body_.results.push_back(gradient);
   }
   void scan(output argument, output stack) {
-    turn_.arguments.push_back(argument);
+    body_.arguments.push_back(argument);
     slices_.push_back(stack);
   }
 
   void carry_gradients_of_variables() {
     for (std::size_t y = 0; y < ys_.size() && ys_[y] < variables_; ++y) {
-      turn_.arguments.push_back(back_.weights[y]);
+      body_.arguments.push_back(back_.weights[y]);
       carried_.push_back(g_.output_gradient(static_cast<int>(ys_[y])));
     }
     for (std::size_t i = 0; i < variables_; ++i)
@@ -365,17 +365,17 @@ class loop_gradient {
   void sum_gradients_of_invariants() {
     for (std::size_t i = first_invariant(); i < forward_.arguments.size(); ++i) {
       if (!has_gradient(i)) continue;
-      const output sum = add_argument(turn_, argument_type(forward_, i), "sum", g_.node().where);
+      const output sum = add_argument(body_, argument_type(forward_, i), "sum", g_.node().where);
       const output more = gradient_of(i);
       carried_.push_back(g_.make(op_names::zeros_like, {g_.input(static_cast<int>(i))}));
-      const auto use = turn_.graph.as_default();
-      yield(i, sum_of(turn_.graph, sum, more));
+      const auto use = body_.graph.as_default();
+      yield(i, sum_of(body_.graph, sum, more));
     }
   }
 
-  // Scans the values that each turn was given and kept, and the gradients of those it collected.
+  // Scans the values that each iteration was given and kept, and the gradients of those it collected.
   void scan_what_was_kept() {
-    const std::size_t kept = variables_ + collected_;  // index of the variables kept before each turn
+    const std::size_t kept = variables_ + collected_;  // index of the variables kept before each iteration
     for (std::size_t i = 0; i < variables_; ++i) scan(forward_.arguments[i], g_.output(static_cast<int>(kept + i)));
     for (std::size_t i = variables_; i < first_invariant(); ++i)
       scan(forward_.arguments[i], g_.input(static_cast<int>(i)));
@@ -392,7 +392,7 @@ class loop_gradient {
 
   void pass_invariants() {
     for (std::size_t i = first_invariant(); i < forward_.arguments.size(); ++i) {
-      turn_.arguments.push_back(forward_.arguments[i]);
+      body_.arguments.push_back(forward_.arguments[i]);
       invariants_.push_back(g_.input(static_cast<int>(i)));
     }
   }
@@ -417,7 +417,7 @@ class loop_gradient {
   const std::size_t variables_, scanned_, collected_;
   const std::vector<std::size_t> ys_;  // the results that have a gradient
   backward_body back_;
-  body& turn_;
+  body& body_;
   std::vector<output> carried_, slices_, invariants_;  // inputs of the new node
   std::vector<std::pair<int, int>> of_input_;          // input of this node, output of the new one
 };
@@ -443,16 +443,16 @@ PINION_DECL node_id make_conditional(graph& g, node_request request, std::shared
   return build(g, std::move(request));
 }
 
-PINION_DECL node_id make_loop(graph& g, node_request request, shared_body cond, std::shared_ptr<body> turn) {
+PINION_DECL node_id make_loop(graph& g, node_request request, shared_body cond, std::shared_ptr<body> loop_body) {
   request.op = loop::name;
   const auto n = static_cast<std::ptrdiff_t>(request.attrs.get<std::int64_t>("variables"));
-  request.attrs.set("collected", static_cast<std::int64_t>(turn->results.size()) - n);
-  std::vector<output> kept(turn->arguments.begin(), turn->arguments.begin() + n);
-  const auto more = unrepeatable_outputs(*turn);
+  request.attrs.set("collected", static_cast<std::int64_t>(loop_body->results.size()) - n);
+  std::vector<output> kept(loop_body->arguments.begin(), loop_body->arguments.begin() + n);
+  const auto more = unrepeatable_outputs(*loop_body);
   kept.insert(kept.end(), more.begin(), more.end());
-  turn->results.insert(turn->results.end(), kept.begin(), kept.end());
+  loop_body->results.insert(loop_body->results.end(), kept.begin(), kept.end());
   if (cond) request.attrs.set("cond", std::move(cond));
-  request.attrs.set("body", shared_body(std::move(turn)));
+  request.attrs.set("body", shared_body(std::move(loop_body)));
   return build(g, std::move(request));
 }
 

@@ -1,4 +1,4 @@
-// The values that a loop keeps of its turns, one behind the other in one block of memory.
+// The values that a loop keeps of its iterations, one behind the other in one block of memory.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,14 @@
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 // A stack of tensors of one shape, which becomes one tensor with an axis more. A value; it refers to the allocator. The
-// block is made with the first slice: of the number of turns where that is known, and growing by doubling otherwise.
+// block is made with the first slice: of the number of iterations where that is known, and growing by doubling
+// otherwise.
 class slice_stack {
  public:
-  // `turns` is the number of slices to come, or -1. With `reversed`, which requires that it is known, the first slice
-  // comes last.
-  slice_stack(pinion::dtype type, std::int64_t turns, bool reversed, allocator& memory)
-      : type_(type), turns_(turns), reversed_(reversed), memory_(&memory) {}
+  // `iterations` is the number of slices to come, or -1. With `reversed`, which requires that it is known, the first
+  // slice comes last.
+  slice_stack(pinion::dtype type, std::int64_t iterations, bool reversed, allocator& memory)
+      : type_(type), iterations_(iterations), reversed_(reversed), memory_(&memory) {}
 
   // Copies a slice to its place. Throws invalid_argument for another shape than that of the first slice.
   void push(const any_tensor& slice) { push(slice.shape(), slice.raw()); }
@@ -26,10 +27,10 @@ class slice_stack {
     if (count_ == 0) each_ = extent;
     if (!(extent == each_))
       throw error(errc::invalid_argument, "a value of a loop is kept for its gradient, and has shape " +
-                                              to_string(each_) + " in one turn and " + to_string(extent) +
+                                              to_string(each_) + " in one iteration and " + to_string(extent) +
                                               " in another; a loop is differentiated only where shapes stay");
     if (count_ == room_) grow();
-    copy(elements, 1, block_, reversed_ ? turns_ - 1 - count_ : count_);
+    copy(elements, 1, block_, reversed_ ? iterations_ - 1 - count_ : count_);
     ++count_;
   }
   // The stack as one tensor. `declared` is the shape of a slice where there was none; its unknown extents become 0.
@@ -47,7 +48,7 @@ class slice_stack {
     return all;
   }
   void grow() {
-    room_ = turns_ >= 0 ? turns_ : std::max<std::int64_t>(8, 2 * room_);
+    room_ = iterations_ >= 0 ? iterations_ : std::max<std::int64_t>(8, 2 * room_);
     any_tensor larger(type_, stacked(room_, each_), *memory_);
     if (count_ > 0) copy(block_.raw(), count_, larger, 0);
     block_ = std::move(larger);
@@ -60,7 +61,7 @@ class slice_stack {
   }
 
   pinion::dtype type_;
-  std::int64_t turns_;
+  std::int64_t iterations_;
   bool reversed_;
   allocator* memory_;
   shape each_;

@@ -168,15 +168,15 @@ auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
   return dsl::outputs_as<types>::of(g, dsl::end_conditional(std::move(site), std::move(a), std::move(b), where));
 }
 
-// Options of while_loop. A shape invariant is the shape that a variable has in every turn, with pn::unknown for the
-// extents that change:
+// Options of while_loop. A shape invariant is the shape that a variable has in every iteration, with pn::unknown for
+// the extents that change:
 //
 //   pn::while_options grows{.shape_invariants = {{}, {pn::unknown, 3}}};   // a counter, and rows that are appended
 //
 // `maximum_iterations` bounds a loop whose condition may never fail; it then ends without an error, with the values of
-// its last turn.
+// its last iteration.
 struct while_options {
-  std::int64_t maximum_iterations = -1;      // the loop stops after so many turns; -1: no limit
+  std::int64_t maximum_iterations = -1;      // the loop stops after so many iterations; -1: no limit
   std::vector<shape> shape_invariants = {};  // one for each variable; empty: their first shapes
   std::string_view name = {};
 };
@@ -185,57 +185,57 @@ namespace dsl {
 // Throws invalid_argument where the number of shape invariants is not that of the variables, and where the variables
 // belong to several graphs.
 control_site begin_loop(const while_options& o, const std::vector<any_expr>& starts);
-node_id end_loop(control_site site, const while_options& o, traced_body condition, traced_body turn,
+node_id end_loop(control_site site, const while_options& o, traced_body condition, traced_body loop_body,
                  source_location where);
 template <class C, class B, class... I>
-auto make_while(const while_options& o, source_location where, C& condition, B& turn, const I&... init);
+auto make_while(const while_options& o, source_location where, C& condition, B& body, const I&... init);
 }  // namespace dsl
 
 // Repeats a body while a condition holds. Both are functions of the loop variables; the body returns their next values.
-// The result is their values after the last turn:
+// The result is their values after the last iteration:
 //
 //   auto [n, s] = while_loop([](auto i, auto s) { return i < 10; },
 //                            [](auto i, auto s) { return std::tuple{i + 1, s * 2.0f}; }, i0, s0);
 //
-// Dtypes stay as they are in every turn, and so do shapes, unless an invariant leaves an extent unknown. Values that
-// the functions use from outside, variables included, are computed once, before the loop. To see what the body itself
-// writes, read a variable inside control_dependencies of that write. Differentiable where shapes stay; the gradient
-// keeps the values of every turn. The condition is asked before each turn, so the body may not run at all; it returns
-// one bool. Numbers may stand among the initial values: while_loop(c, b, 0, x) begins with a constant. The body returns
-// a tuple, or one expression where there is one variable. Turns run one after the other; nodes inside a turn run as
-// soon as their inputs are there.
+// Dtypes stay as they are in every iteration, and so do shapes, unless an invariant leaves an extent unknown. Values
+// that the functions use from outside, variables included, are computed once, before the loop. To see what the body
+// itself writes, read a variable inside control_dependencies of that write. Differentiable where shapes stay; the
+// gradient keeps the values of every iteration. The condition is asked before each iteration, so the body may not run
+// at all; it returns one bool. Numbers may stand among the initial values: while_loop(c, b, 0, x) begins with a
+// constant. The body returns a tuple, or one expression where there is one variable. Iterations run one after the
+// other; nodes inside an iteration run as soon as their inputs are there.
 //
 // A body that yields another shape than the invariant throws invalid_argument where that is known, and fails the step
 // otherwise. A loop that never ends is ended by the session's operation_timeout (deadline_exceeded), by cancellation,
-// or by close(). The gradient is a loop that runs backwards; its memory grows with the number of turns. It fails with
-// invalid_argument where the shape of a kept value changes from turn to turn. TensorFlow: tf.while_loop.
+// or by close(). The gradient is a loop that runs backwards; its memory grows with the number of iterations. It fails
+// with invalid_argument where the shape of a kept value changes from one to the next. TensorFlow: tf.while_loop.
 //
 //   auto [i, product] = pn::while_loop({.maximum_iterations = 100},                       // x to the power n
 //                                      [n](auto i, auto) { return i < n; },
 //                                      [x](auto i, auto p) { return std::tuple{i + 1, p * x}; }, 0, 1.f);
 template <class C, class B, class... I>
-auto while_loop(const while_options& options, C condition, B turn, const I&... init) {
+auto while_loop(const while_options& options, C condition, B body, const I&... init) {
   static_assert(sizeof...(I) > 0, "while_loop has no variables");
-  return dsl::make_while(options, source_location{}, condition, turn, init...);
+  return dsl::make_while(options, source_location{}, condition, body, init...);
 }
-// The loop without options has no limit on its turns.
+// The loop without options has no limit on its iterations.
 template <class C, class B, class... I>
-requires(!std::is_convertible_v<C, while_options>) auto while_loop(C condition, B turn, const I&... init) {
-  return while_loop(while_options{}, std::move(condition), std::move(turn), init...);
+requires(!std::is_convertible_v<C, while_options>) auto while_loop(C condition, B body, const I&... init) {
+  return while_loop(while_options{}, std::move(condition), std::move(body), init...);
 }
 // A default argument cannot follow a parameter pack, so a call with a pack does not know its source line. The usual
 // numbers of variables therefore have overloads of their own.
 #define PINION_UNWRAP(...) __VA_ARGS__
 #define PINION_LOOP(types, parameters, init)                                                               \
   template <class C, class B, PINION_UNWRAP types>                                                         \
-  auto while_loop(const while_options& options, C condition, B turn, PINION_UNWRAP parameters,             \
+  auto while_loop(const while_options& options, C condition, B body, PINION_UNWRAP parameters,             \
                   source_location where = source_location::current()) {                                    \
-    return dsl::make_while(options, where, condition, turn, PINION_UNWRAP init);                           \
+    return dsl::make_while(options, where, condition, body, PINION_UNWRAP init);                           \
   }                                                                                                        \
   template <class C, class B, PINION_UNWRAP types>                                                         \
   requires(!std::is_convertible_v<C, while_options>) auto while_loop(                                      \
-      C condition, B turn, PINION_UNWRAP parameters, source_location where = source_location::current()) { \
-    return dsl::make_while(while_options{}, where, condition, turn, PINION_UNWRAP init);                   \
+      C condition, B body, PINION_UNWRAP parameters, source_location where = source_location::current()) { \
+    return dsl::make_while(while_options{}, where, condition, body, PINION_UNWRAP init);                   \
   }
 PINION_LOOP((class I), (const I& i), (i))
 PINION_LOOP((class I, class J), (const I& i, const J& j), (i, j))
@@ -260,7 +260,7 @@ struct loop_variable<I> {
 
 // The condition and the body are both called once, with expressions for the loop variables.
 template <class C, class B, class... I>
-auto make_while(const while_options& o, source_location where, C& condition, B& turn, const I&... init) {
+auto make_while(const while_options& o, source_location where, C& condition, B& loop_body, const I&... init) {
   using types = std::tuple<typename loop_variable<I>::type...>;
   static_assert(
       std::is_same_v<typename result_of_body<C, expr<typename loop_variable<I>::type>...>::types, std::tuple<bool>>,
@@ -271,7 +271,7 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
   auto site = begin_loop(o, {loop_variable<I>::start(init, where)...});
   graph& g = site.g;
   auto goes_on = trace<typename loop_variable<I>::type...>(g, site.name + "/cond", site.variables, where, condition);
-  auto body = trace<typename loop_variable<I>::type...>(g, site.name + "/body", site.variables, where, turn);
+  auto body = trace<typename loop_variable<I>::type...>(g, site.name + "/body", site.variables, where, loop_body);
   return outputs_as<types>::of(g, end_loop(std::move(site), o, std::move(goes_on), std::move(body), where));
 }
 

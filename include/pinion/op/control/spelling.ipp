@@ -94,16 +94,16 @@ PINION_DECL control_site begin_loop(const while_options& o, const std::vector<an
   return site;
 }
 
-PINION_DECL node_id end_loop(control_site site, const while_options& o, traced_body condition, traced_body turn,
+PINION_DECL node_id end_loop(control_site site, const while_options& o, traced_body condition, traced_body loop_body,
                              source_location where) {
   const called_from line(where);
   attributes attrs{{"variables", static_cast<std::int64_t>(site.variables.size())}, {"scanned", std::int64_t{0}}};
   if (o.maximum_iterations >= 0) attrs.set("maximum_iterations", o.maximum_iterations);
-  detail::take_outside(site, condition, turn);
+  detail::take_outside(site, condition, loop_body);
   return op::make_loop(
       site.g,
       {.inputs = std::move(site.inputs), .attrs = std::move(attrs), .where = where, .exact_name = std::move(site.name)},
-      condition.made, turn.made);
+      condition.made, loop_body.made);
 }
 
 }}}  // namespace pinion::v0::dsl

@@ -220,8 +220,8 @@ __device__ __forceinline__ void store_result(const ahead_run<P>& a, std::uint64_
 
 // Computes `Count` neighbours, all loads before all stores, since results may lie over inputs.
 template <class P, bool IsFlat, int Count, class Index, int... I, int... K, int... R>
-__device__ __forceinline__ void take_turn(const ahead_run<P>& a, Index at, std::integer_sequence<int, I...>,
-                                          std::integer_sequence<int, K...>, std::integer_sequence<int, R...>) {
+__device__ __forceinline__ void compute_pack(const ahead_run<P>& a, Index at, std::integer_sequence<int, I...>,
+                                             std::integer_sequence<int, K...>, std::integer_sequence<int, R...>) {
   Index offset[P::operands] = {};
   if constexpr (IsFlat) {
     for (int k = 0; k < P::operands; ++k) offset[k] = at * Count * a.operands[k].stride[0];
@@ -253,9 +253,10 @@ __global__ void __launch_bounds__(cuda::threads_of_block) map_ahead_of_time(cons
   using inputs = std::make_integer_sequence<int, P::inputs>;
   using results = std::make_integer_sequence<int, P::results>;
   const index first = index{blockIdx.x} * blockDim.x + threadIdx.x, step = index{gridDim.x} * blockDim.x;
-  for (index at = first; at < a.packs; at += step) take_turn<P, IsFlat, P::width>(a, at, steps{}, inputs{}, results{});
+  for (index at = first; at < a.packs; at += step)
+    compute_pack<P, IsFlat, P::width>(a, at, steps{}, inputs{}, results{});
   for (index at = static_cast<index>(a.packs) * P::width + first; at < a.elements; at += step)
-    take_turn<P, IsFlat, 1>(a, at, steps{}, inputs{}, results{});
+    compute_pack<P, IsFlat, 1>(a, at, steps{}, inputs{}, results{});
 }
 
 // ---- launches

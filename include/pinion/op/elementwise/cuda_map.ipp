@@ -15,8 +15,8 @@ namespace detail {
 //
 //   operand(k)    the address of an operand
 //   elements()    the elements of the space, where the form has a rest
-//   vectors()     the turns of the space: groups of `width` elements
-//   divisor(d)    the turns or rows along dimension d, where an index is divided by them
+//   vectors()     the packs of the space: groups of `width` elements
+//   divisor(d)    the packs or rows along dimension d, where an index is divided by them
 //   stride(k, d)  the elements between neighbours of an operand
 //   literals()    the values of literals
 //   guard()       places of wrong values, where the form is guarded
@@ -43,7 +43,7 @@ class cuda_map_writer : cuda_writer {
     text_ += "\nstruct argument {\n";
     for_each_member(p_, form_, *this);
     text_ += "};\n\n";
-    write_turn();
+    write_pack();
     write_kernel(name);
     return close();
   }
@@ -61,9 +61,9 @@ class cuda_map_writer : cuda_writer {
 
  private:
   // The function that computes `Count` neighbours, all loads before all stores.
-  void write_turn() {
+  void write_pack() {
     text_ += "// Computes the elements from at * Count on.\n";
-    text_ += "template <int Count> PINION_DEVICE void turn(const argument& a, const index at) {\n";
+    text_ += "template <int Count> PINION_DEVICE void compute(const argument& a, const index at) {\n";
     write_positions();
     write_loads();
     for (std::size_t k = inputs_; k < form_.operands(); ++k) line("pack<{}, Count> y{};", types_[k], k - inputs_);
@@ -78,7 +78,7 @@ class cuda_map_writer : cuda_writer {
       if (!form_.is_flat(k) && form_.advances_along(k, d)) return true;
     return false;
   }
-  // The position along each dimension, from the innermost: "at" is divided by the extents in turn.
+  // The position along each dimension, from the innermost: "at" is divided by one extent after the other.
   void write_positions() {
     int outermost = form_.rank;
     for (int d = form_.rank; d-- > 0;)
@@ -99,9 +99,9 @@ class cuda_map_writer : cuda_writer {
       line("for (unsigned long long i = 0; i < a.guards; ++i) if (a.guard[2 * i] != ~0ull) return;");
     line("const index first = blockIdx.x * index({0}) + threadIdx.x, step = gridDim.x * index({0});",
          cuda_launch::threads);
-    line("for (index at = first; at < a.vectors; at += step) turn<{}>(a, at);", form_.width);
+    line("for (index at = first; at < a.vectors; at += step) compute<{}>(a, at);", form_.width);
     if (form_.has_rest())
-      line("for (index at = a.vectors * {} + first; at < a.elements; at += step) turn<1>(a, at);", form_.width);
+      line("for (index at = a.vectors * {} + first; at < a.elements; at += step) compute<1>(a, at);", form_.width);
     text_ += "}\n";
   }
 };
@@ -150,7 +150,7 @@ PINION_DECL std::string cuda_map_text(const scalar::program& p, const cuda_form&
 
 PINION_DECL cuda_launch cuda_map_launch(const scalar::program& p, const broadcast_walk& walk, const cuda_form& form,
                                         std::span<const void* const> addresses, const cuda::wrong_places& guard) {
-  // The step of all threads stays below 2^31; each thread takes further turns.
+  // The step of all threads stays below 2^31; each thread takes further packs.
   constexpr std::int64_t most_blocks = 1 << 22;
   const std::int64_t vectors = walk.outer() * ((walk.inner() + form.width - 1) / form.width);
   const std::int64_t blocks = (vectors + cuda_launch::threads - 1) / cuda_launch::threads;

@@ -69,7 +69,7 @@ class cuda_gradient_run {
   const scalar::program* program_;
   broadcast_walk walk_;
   cuda_gradient_form form_;
-  std::int64_t outer_ = 1, rows_ = 1, inner_ = 1;    // the space: rows of `inner_` turns, in groups
+  std::int64_t outer_ = 1, rows_ = 1, inner_ = 1;    // the space: rows of `inner_` packs, in groups
   std::int64_t chunk_ = 1, chunks_ = 1, tiles_ = 1;  // a block computes `chunk_` rows of a tile
   std::vector<part> parts_;
 };

@@ -22,8 +22,8 @@ PINION_DECL cuda_gradient_form cuda_gradient_form_of(const scalar::program& p, c
                                                      std::span<const void* const> addresses) {
   cuda_gradient_form form{cuda_form_of(p, walk, addresses), 32};
   while (walk.inner() % form.walk.width != 0) form.walk.width /= 2;
-  const auto turns = static_cast<std::uint64_t>(walk.inner() / form.walk.width);
-  if (form.walk.rank > 1) form.lanes = static_cast<int>(std::min<std::uint64_t>(32, std::bit_ceil(turns)));
+  const auto packs = static_cast<std::uint64_t>(walk.inner() / form.walk.width);
+  if (form.walk.rank > 1) form.lanes = static_cast<int>(std::min<std::uint64_t>(32, std::bit_ceil(packs)));
   return form;
 }
 
@@ -102,14 +102,14 @@ class cuda_gradient_writer : cuda_writer {
     line("const int lane = threadIdx.x % lanes, row_of_block = threadIdx.x / lanes;");
     line("const index tile = blockIdx.x % a.tiles, chunk = blockIdx.x / a.tiles % a.chunks;");
     line("const index outer = blockIdx.x / a.tiles / a.chunks;");
-    line("const index turn = tile * lanes + lane;");
+    line("const index pack_at = tile * lanes + lane;");
     std::string left = "outer";
     for (int d = form_.rank - 3; d > 0; --d) {
       line("const index i{} = {} % a.extent{}, rest{} = {} / a.extent{};", d, left, d, d, left, d);
       left = fmt::format("rest{}", d);
     }
     if (form_.rank > 2) line("const index i0 = {};", left);
-    if (form_.rank > 1) line("const index i{} = turn;", form_.rank - 1);
+    if (form_.rank > 1) line("const index i{} = pack_at;", form_.rank - 1);
     line("const index first = chunk * a.chunk, end = first + a.chunk < a.rows ? first + a.chunk : a.rows;");
   }
   void write_sums() {
@@ -121,10 +121,10 @@ class cuda_gradient_writer : cuda_writer {
     line("for (index base = first; base < end; base += below) {{");
     ++depth_;
     line("const index row = base + row_of_block;");
-    line("const index at = (outer * a.rows + row) * a.inner + turn;");
+    line("const index at = (outer * a.rows + row) * a.inner + pack_at;");
     if (form_.rank > 1) line("const index i{} = row;", form_.rank - 2);
     for (std::size_t k = 0; k < sinks_.size(); ++k) line("pack<{}, Count> y{} = {{}};", type(k), k);
-    line("const bool is_inside = row < end && {};", form_.rank > 1 ? "turn < a.inner" : "at < a.vectors");
+    line("const bool is_inside = row < end && {};", form_.rank > 1 ? "pack_at < a.inner" : "at < a.vectors");
     line("if (is_inside) {{");
     ++depth_;
     write_loads();
@@ -148,8 +148,8 @@ class cuda_gradient_writer : cuda_writer {
   void write_ends() {
     for_each_result(cuda_sink::along_rows, [&](std::size_t k) {
       line("add_rows<lanes, below>(sum{}, lane, row_of_block);", k);
-      line("if (row_of_block == 0 && turn < a.inner)");
-      line("  store<Count>(a.out{} + ((outer * a.chunks + chunk) * a.inner + turn) * Count, sum{});", k, k);
+      line("if (row_of_block == 0 && pack_at < a.inner)");
+      line("  store<Count>(a.out{} + ((outer * a.chunks + chunk) * a.inner + pack_at) * Count, sum{});", k, k);
     });
     for_each_result(cuda_sink::over_the_block, [&](std::size_t k) {
       line("pack<{}, 1> all{} = {{{{sum_of_lanes<lanes>(sum{})}}}};", type(k), k, k);
@@ -204,9 +204,9 @@ PINION_DECL cuda_gradient_run::cuda_gradient_run(const scalar::program& p, const
     : program_(&p), walk_(walk), form_(form) {
   constexpr std::int64_t enough_blocks = 2048;
   const auto rounded_up = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
-  const std::int64_t turns = walk_.inner() / form_.walk.width, rank = form_.walk.rank;
-  inner_ = rank > 1 ? turns : form_.lanes;
-  rows_ = rank > 1 ? walk_.extents[static_cast<std::size_t>(rank - 2)] : rounded_up(turns, inner_);
+  const std::int64_t packs = walk_.inner() / form_.walk.width, rank = form_.walk.rank;
+  inner_ = rank > 1 ? packs : form_.lanes;
+  rows_ = rank > 1 ? walk_.extents[static_cast<std::size_t>(rank - 2)] : rounded_up(packs, inner_);
   outer_ = rank > 1 ? walk_.outer() / rows_ : 1;
   tiles_ = rounded_up(inner_, form_.lanes);
   const std::int64_t most = rounded_up(rows_, form_.rows());

@@ -1,8 +1,8 @@
 // The inner loops of transpose: tiles that are transposed in registers, squares of a cache line each way, and strips.
 //
-// A tile is transposed by rounds of zips, which put the elements of two vectors in turns: row i of n rows is zipped
-// with row i + n / 2, and after log2(n) rounds the rows have become columns. Every instruction set zips in parts of 16
-// bytes.
+// A tile is transposed by rounds of zips, which put the elements of two vectors in alternation: row i of n rows is
+// zipped with row i + n / 2, and after log2(n) rounds the rows have become columns. Every instruction set zips in parts
+// of 16 bytes.
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 //
 //   auto flat = pn::reshape(images, {-1, 784});      // [n, 28, 28] -> [n, 784]
 //   auto rows = pn::expand_dims(v, 0);               // [k] -> [1, k]
-//   auto turned = pn::transpose(x, {0, 2, 1});       // [n, a, b] -> [n, b, a]
+//   auto swapped = pn::transpose(x, {0, 2, 1});       // [n, a, b] -> [n, b, a]
 //
 // A result shares the operand's memory, except for that of transpose. Any dtype, but transpose takes no text;
 // differentiable in float and double. Each function throws invalid_argument for axes and shapes that do not fit, as far

@@ -56,7 +56,7 @@ struct alignas(16) operand_tile {
   T of[product_depth][product_side + 4];
 };
 
-// The element of a tile that a thread loads in turn j: its place across the tile, and its depth.
+// The element of a tile that a thread loads in round j: its place across the tile, and its depth.
 struct tile_place {
   int at, depth;
 };

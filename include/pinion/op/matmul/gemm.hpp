@@ -114,7 +114,7 @@ struct blas_callers {
   }
 };
 
-inline std::unique_lock<std::mutex> blas_turn() {
+inline std::unique_lock<std::mutex> blas_lock() {
   auto& callers = of_this_process<blas_callers>();
   return callers.one_at_a_time ? std::unique_lock(callers.mutex) : std::unique_lock<std::mutex>();
 }
@@ -123,7 +123,7 @@ template <class T>
 void blas_gemm(const product<T>& p) {
   const library_call<blas_callers> until_exit;  // OpenBLAS gives its memory back as the process ends
   const one_openmp_thread alone;
-  const auto turn = blas_turn();
+  const auto lock = blas_lock();
   const auto side = [](bool t) { return t ? CblasTrans : CblasNoTrans; };
   const auto i = [](std::int64_t x) { return static_cast<int>(x); };
   const auto call = [&](auto gemm) {

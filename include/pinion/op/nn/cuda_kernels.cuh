@@ -2,7 +2,7 @@
 //
 // A row is the work of a group of threads: of some lanes of a warp, or of a block. They keep its logits in registers,
 // so that a row is read once and written once; only a row of more than `most_kept` logits is read again for each of the
-// three turns, the maximum, the sum and the results. The order in which numbers are added depends on n alone.
+// three passes, the maximum, the sum and the results. The order in which numbers are added depends on n alone.
 #pragma once
 
 #include <array>
@@ -58,8 +58,8 @@ struct row_groups {
   __device__ __forceinline__ int lane() const { return static_cast<int>(threadIdx.x) % lanes; }
 };
 
-// The elements of a row that a thread has: `Packs` packs, those of a group taking turns. `Kept` says that they stay in
-// registers.
+// The elements of a row that a thread has: `Packs` packs, those of a group in alternation. `Kept` says that they stay
+// in registers.
 template <class T, int Packs>
 class row_part {
  public:
@@ -130,9 +130,9 @@ struct row_sums {
 template <int Packs, int Threads, class T>
 __global__ void __launch_bounds__(Threads) softmax_rows(row_groups of, const T* x, T* y, bool logs) {
   constexpr int width = widest<T>;
-  for (std::int64_t turn = std::int64_t{blockIdx.x} * of.in_block(); turn < of.rows;
-       turn += std::int64_t{gridDim.x} * of.in_block()) {
-    const std::int64_t row = turn + of.group();
+  for (std::int64_t first = std::int64_t{blockIdx.x} * of.in_block(); first < of.rows;
+       first += std::int64_t{gridDim.x} * of.in_block()) {
+    const std::int64_t row = first + of.group();
     const row_part<T, Packs> part(of, x, row);
     const row_sums<T> sums(of, part);
     const T log_sum = logs ? logarithm(sums.sum) : T(0), share = T(1) / sums.sum;
@@ -149,9 +149,9 @@ template <int Packs, int Threads, class T>
 __global__ void __launch_bounds__(Threads)
     cross_entropy_rows(row_groups of, const T* labels, const T* x, T* loss, T* backprop) {
   constexpr int width = widest<T>;
-  for (std::int64_t turn = std::int64_t{blockIdx.x} * of.in_block(); turn < of.rows;
-       turn += std::int64_t{gridDim.x} * of.in_block()) {
-    const std::int64_t row = turn + of.group(), begin = row * of.n;
+  for (std::int64_t first = std::int64_t{blockIdx.x} * of.in_block(); first < of.rows;
+       first += std::int64_t{gridDim.x} * of.in_block()) {
+    const std::int64_t row = first + of.group(), begin = row * of.n;
     const row_part<T, Packs> part(of, x, row);
     const row_sums<T> sums(of, part);
     const T log_sum = logarithm(sums.sum), share = T(1) / sums.sum;
@@ -175,9 +175,9 @@ template <int Packs, int Threads, class T, class Label>
 __global__ void __launch_bounds__(Threads) sparse_cross_entropy_rows(row_groups of, const Label* labels, const T* x,
                                                                      T* loss, T* backprop, first_wrong* wrong) {
   constexpr int width = widest<T>;
-  for (std::int64_t turn = std::int64_t{blockIdx.x} * of.in_block(); turn < of.rows;
-       turn += std::int64_t{gridDim.x} * of.in_block()) {
-    const std::int64_t row = turn + of.group(), begin = row * of.n;
+  for (std::int64_t first = std::int64_t{blockIdx.x} * of.in_block(); first < of.rows;
+       first += std::int64_t{gridDim.x} * of.in_block()) {
+    const std::int64_t row = first + of.group(), begin = row * of.n;
     std::int64_t label = row < of.rows ? static_cast<std::int64_t>(labels[row]) : 0;
     const bool is_wrong = label < 0 || label >= of.n;
     if (is_wrong) label = 0;

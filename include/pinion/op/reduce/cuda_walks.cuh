@@ -38,9 +38,9 @@ struct fold_greatest {
 template <class T>
 __global__ void find_greatest_of_each(const T* x, std::int64_t* y, std::int64_t results, std::int64_t n, int threads) {
   const int groups = static_cast<int>(blockDim.x) / threads, lane = static_cast<int>(threadIdx.x) % threads;
-  for (std::int64_t turn = std::int64_t{blockIdx.x} * groups; turn < results;
-       turn += std::int64_t{gridDim.x} * groups) {
-    const std::int64_t result = turn + static_cast<int>(threadIdx.x) / threads;
+  for (std::int64_t first = std::int64_t{blockIdx.x} * groups; first < results;
+       first += std::int64_t{gridDim.x} * groups) {
+    const std::int64_t result = first + static_cast<int>(threadIdx.x) / threads;
     const bool is_there = result < results;
     const T* const from = x + result * n;
     candidate<T> best{T(0), -1};
@@ -139,9 +139,9 @@ template <class T>
 __global__ void mean_of_each(const T* x, T* y, fold_walk kept, fold_walk folded, std::int64_t results, std::int64_t n,
                              int threads) {
   const int groups = static_cast<int>(blockDim.x) / threads, lane = static_cast<int>(threadIdx.x) % threads;
-  for (std::int64_t turn = std::int64_t{blockIdx.x} * groups; turn < results;
-       turn += std::int64_t{gridDim.x} * groups) {
-    const std::int64_t result = turn + static_cast<int>(threadIdx.x) / threads;
+  for (std::int64_t first = std::int64_t{blockIdx.x} * groups; first < results;
+       first += std::int64_t{gridDim.x} * groups) {
+    const std::int64_t result = first + static_cast<int>(threadIdx.x) / threads;
     wide_sum sum{0};
     if (result < results) {
       const T* const from = x + offset_of(kept, result);

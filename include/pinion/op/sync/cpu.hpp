@@ -196,7 +196,7 @@ inline std::unique_ptr<kernel> make_kernel(accumulator_set_step, const kernel_se
 
 namespace detail {
 // From none to a century, which clocks can count: a user may mean "never", and a peer may send any number.
-inline std::chrono::milliseconds patience_of(const attributes& attrs) {
+inline std::chrono::milliseconds worker_timeout_of(const attributes& attrs) {
   return bounded(std::chrono::milliseconds(std::max<std::int64_t>(attrs.get<std::int64_t>("patience_ms"), 0)));
 }
 
@@ -216,9 +216,10 @@ std::unique_ptr<kernel> make_kernel(detail::on_leaving<Kind>, const kernel_setup
 template <class Kind>
 std::unique_ptr<kernel> make_kernel(detail::on_expiry<Kind>, const kernel_setup& setup) {
   return detail::kernel_at<Kind>(setup, [](auto& meeting, const attributes& attrs, kernel_context& c) {
-    const std::chrono::milliseconds patience = detail::patience_of(attrs), second(1000);
-    meeting.expire(patience);
-    const std::vector<std::string> news = meeting.news_of(detail::number_at(c, 1), std::min(patience / 4, second));
+    const std::chrono::milliseconds worker_timeout = detail::worker_timeout_of(attrs), second(1000);
+    meeting.expire(worker_timeout);
+    const std::vector<std::string> news =
+        meeting.news_of(detail::number_at(c, 1), std::min(worker_timeout / 4, second));
     any_tensor& y = c.allocate(0, dtype::string, {static_cast<std::int64_t>(news.size())});
     std::copy(news.begin(), news.end(), y.data<std::string>());
   });

@@ -39,7 +39,7 @@ class device_setter_rules {
   // Without ps tasks, and for an op that has a device where merge_devices is false, the policy answers with that
   // device.
   bool changes(const node_view& op) const { return tasks_ > 0 && (merge_ || op.device().empty()); }
-  // Does the op go to a ps task, and does the strategy choose which? An op bound for another job takes no turn.
+  // Does the op go to a ps task, and does the strategy choose which? An op bound for another job is not counted.
   bool goes_to_ps(const node_view& op) const;
   bool asks_strategy(const node_view& op) const;
   // The strategy's answer overwrites even a task written in ps_device.
@@ -57,8 +57,8 @@ class device_setter_rules {
 }  // namespace detail
 
 // A placement policy with state: it counts the ops that it sends to ps tasks. For one thread at a time. Without ps
-// tasks it changes nothing. Fields that inner guards set win over its own; an op bound for another job takes no turn of
-// the strategy. The constructor throws invalid_argument on a bad device string and on a negative number of ps tasks.
+// tasks it changes nothing. Fields that inner guards set win over its own; an op bound for another job is not counted
+// of the strategy. The constructor throws invalid_argument on a bad device string and on a negative number of ps tasks.
 // Source: TensorFlow 1.15, device_setter.py. Each variable, with its initialiser and read, gets a ps task of its own by
 // the strategy; every other op gets worker_device. A worker's own task belongs into that: .worker_device =
 // "/job:worker/task:2". All workers must build their variables in the same order, or take `hashed`, so that they agree

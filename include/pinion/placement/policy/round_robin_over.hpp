@@ -12,12 +12,12 @@
 namespace pinion { inline namespace v0 {
 
 // A placement policy with state: each node that has no device type yet goes to the next device of a list; a node that
-// has one takes no turn. Fields that inner guards set win over those of the list. For one thread at a time. The
-// constructor throws invalid_argument on a bad device string and on an empty list. The turn counts over all guards that
+// has one is not counted. Fields that inner guards set win over those of the list. For one thread at a time. The
+// constructor throws invalid_argument on a bad device string and on an empty list. The count goes over all guards that
 // refer to one object. It suits parts that cost alike, such as towers of one model:
 //
-//   pn::round_robin_over turns{"/gpu:0", "/gpu:1"};
-//   { const pn::device on{turns}; auto a = pn::matmul(x, w); auto b = pn::matmul(x, v); }   // on GPU 0, on GPU 1
+//   pn::round_robin_over gpus{"/gpu:0", "/gpu:1"};
+//   { const pn::device on{gpus}; auto a = pn::matmul(x, w); auto b = pn::matmul(x, v); }   // on GPU 0, on GPU 1
 class round_robin_over {
  public:
   static constexpr std::string_view name = "round_robin_over";

@@ -8,7 +8,7 @@
 namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL int fold_transposes(draft& d) {
-  const auto turns_a_matrix = [&](const node& n) {
+  const auto transposes_a_matrix = [&](const node& n) {
     if (n.op != op::transpose::name || !n.control_inputs.empty() || d.type_of(n.inputs[0]).shape.rank() != 2)
       return false;
     return n.attrs.get_or("perm", integers{1, 0}) == integers{1, 0};
@@ -18,7 +18,7 @@ PINION_DECL int fold_transposes(draft& d) {
     if (!d.runs(i) || d.node_at(i).op != op::matmul::name) continue;
     for (const auto& [side, flag] : {std::pair<std::size_t, const char*>{0, "transpose_a"}, {1, "transpose_b"}}) {
       const node_id from = d.node_at(i).inputs[side].node;
-      if (!d.runs(from) || d.is_fed(from) || d[from].device != d[i].device || !turns_a_matrix(d.node_at(from)))
+      if (!d.runs(from) || d.is_fed(from) || d[from].device != d[i].device || !transposes_a_matrix(d.node_at(from)))
         continue;
       d.fold(from, i);
       node& product = d.change(i);

@@ -22,7 +22,7 @@ struct partition {
 struct transfer_rules {
   std::int64_t receive_ahead = 0;  // bytes that a device receives ahead of their readers, see receive_late; 0: no limit
   bool narrow = false;             // do floats cross from task to task as bfloat16?
-  bool tell_targets = false;       // is `home` told when each target is done? See take_turns().
+  bool tell_targets = false;       // is `home` told when each target is done? See make_partial().
 };
 
 // Cuts a step into partitions. Its fetches live on device `home`, and so do its feeds unless the signature names

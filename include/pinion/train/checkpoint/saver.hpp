@@ -99,7 +99,7 @@ struct restore_options {
 // the variable, and changes no variable.
 //
 // A relative path is one of the directory in which the process is when it is given. What was made before a restart is
-// removed in its turn where the saver takes it over (recover_last_checkpoints).
+// removed like its own where the saver takes it over (recover_last_checkpoints).
 //
 //   tr::saver best{{.variables = {W, b}, .max_to_keep = 1}};
 //   best.recover_last_checkpoints("best");
@@ -151,7 +151,7 @@ class saver {
   // The prefixes of the checkpoints that this saver has made, or recovered, and not removed; the oldest first.
   std::vector<std::string> last_checkpoints() const;
   // Takes over the checkpoints that the list of a folder names, as if this saver had made them, so that they are
-  // removed in their turn. With a file name such as "model" it takes model and model-20 alone, and leaves others to
+  // removed like its own. With a file name such as "model" it takes model and model-20 alone, and leaves others to
   // those who have made them.
   void recover_last_checkpoints(const std::filesystem::path& folder, const std::string& basename = {});
   // The variables that a checkpoint does not have, as a sentence's list of names; "" where it has all. Throws

@@ -362,19 +362,19 @@ PINION_DECL void saver::assign(session& to, const std::vector<saved_variable>& f
   // value cannot be fed in one step, so they are assigned one after the other.
   std::vector<bool> done(found.size());
   for (std::size_t left = found.size(); left > 0;) {
-    run_request turn;
+    run_request request;
     for (std::size_t i = 0; i < found.size(); ++i) {
       const node_id assign = variable_of(*graph_, found[i].variable).initializer().id(*graph_);
       const output initial = (*graph_)[assign].inputs[1];
-      const bool taken = std::any_of(turn.feeds.begin(), turn.feeds.end(),
+      const bool taken = std::any_of(request.feeds.begin(), request.feeds.end(),
                                      [&](const feed& f) { return f.to.endpoint(*graph_) == initial; });
       if (done[i] || taken) continue;
-      turn.feeds.push_back({any_expr(*graph_, initial), values[i]});
-      turn.targets.push_back({*graph_, assign});
+      request.feeds.push_back({any_expr(*graph_, initial), values[i]});
+      request.targets.push_back({*graph_, assign});
       done[i] = true;
       --left;
     }
-    to.run(turn);
+    to.run(request);
   }
 }
 

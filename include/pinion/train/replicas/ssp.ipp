@@ -20,8 +20,8 @@ PINION_DECL void ssp_hook::after_create_session(session& on, coordinator& with) 
   replica_ = std::int64_t(
       on.run({{entry.wanted, replica_}, {entry.task, tensor<std::string>(task)}}, entry.got, nodes_->enter));
   // Each replica does this, since the silent one may be the chief.
-  with.launch("looks after the replicas", [n = nodes_, &on, &with, task, patience = worker_timeout_] {
-    detail::look_after_others(on, with, n->entry.news, task, patience);
+  with.launch("looks after the replicas", [n = nodes_, &on, &with, task, worker_timeout = worker_timeout_] {
+    detail::look_after_others(on, with, n->entry.news, task, worker_timeout);
   });
 }
 

@@ -68,8 +68,8 @@ PINION_DECL void sync_replicas_hook::after_create_session(session& on, coordinat
   const std::string task = task_of(on, nodes_->entry.here);
   enter(on, with, task);
   with.launch("looks after the replicas",
-              [n = nodes_, &on, &with, task, wakes = is_chief_, patience = worker_timeout_] {
-                detail::look_after_others(on, with, n->entry.news, task, patience);
+              [n = nodes_, &on, &with, task, wakes = is_chief_, worker_timeout = worker_timeout_] {
+                detail::look_after_others(on, with, n->entry.news, task, worker_timeout);
                 if (wakes) on.run(n->wake);  // this wakes the thread of the updates, which waits for replicas
               });
   if (!is_chief_) return;

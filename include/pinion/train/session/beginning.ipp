@@ -38,7 +38,7 @@ inline error second_chief(const std::string& first, const std::string& second) {
                            first, second));
 }
 
-// Has the saver remove in their turn those checkpoints that the training's own hook has made.
+// Has the saver remove like its own those checkpoints that the training's own hook has made.
 inline void take_over_checkpoints(const monitored_session_options& o) {
   o.scaffold.saver->recover_last_checkpoints(o.checkpoint_dir, checkpoint_saver_options().basename);
 }

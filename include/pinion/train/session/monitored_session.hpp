@@ -191,7 +191,7 @@ class monitored_training_session {
   // The pause before a recovery, of which so many have come one behind the other.
   static std::chrono::milliseconds pause_of_recovery(int count);
   void say_lost(const error& why) const;
-  void create_with_patience(bool recovers);
+  void create_with_backoff(bool recovers);
   // Makes a session once. Fails, without throwing, where a worker's variables are not ready yet: that is expected, and
   // the worker waits.
   outcome<> create_session(bool recovers);

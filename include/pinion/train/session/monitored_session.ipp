@@ -12,9 +12,9 @@
 #include <pinion/op/sync/op.hpp>
 #include <pinion/train/handle.hpp>
 #include <pinion/train/queue_runner.hpp>
+#include <pinion/train/session/backoff.hpp>
 #include <pinion/train/session/log.hpp>
 #include <pinion/train/session/monitored_session.hpp>
-#include <pinion/train/session/patience.hpp>
 #include <pinion/train/session/session_hooks.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -149,7 +149,7 @@ PINION_DECL void monitored_training_session::begin() {
     needs_chief_ = needs_chief_ || (g.contains(id) && g[id].op == op::barrier_commit::name);
     has_clocks_ = has_clocks_ || (g.contains(id) && g[id].op == op::clock_tick::name);
   }
-  create_with_patience(false);
+  create_with_backoff(false);
 }
 
 // Runs a step again and again until it succeeds or fails for good. `may_end`: the end of the input is no failure.
@@ -311,7 +311,7 @@ PINION_DECL void monitored_training_session::recover(const error& why) {
   if (session_) session_->close({});
   end_session();
   signals_.pause(pause_of_recovery(recoveries_));
-  create_with_patience(true);
+  create_with_backoff(true);
 }
 
 PINION_DECL void monitored_training_session::say_lost(const error& why) const {
@@ -323,8 +323,8 @@ PINION_DECL void monitored_training_session::say_lost(const error& why) const {
 }
 
 // Makes a session. Waits for tasks that are not there and, in a worker, until the chief has made the variables ready.
-PINION_DECL void monitored_training_session::create_with_patience(bool recovers) {
-  patience waiting(
+PINION_DECL void monitored_training_session::create_with_backoff(bool recovers) {
+  backoff waiting(
       o_.max_wait, [this](const std::string& line) { say(line); },
       [this](std::chrono::milliseconds length) { signals_.pause(length); });
   for (bool waits_for_chief = false;;) {

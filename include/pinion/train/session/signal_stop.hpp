@@ -17,7 +17,7 @@ namespace pinion { inline namespace v0 { namespace train {
 // ends waits that would not end by themselves, and keeps the servers of this process alive until the session is closed.
 class signal_stop {
  public:
-  struct patience {
+  struct limits {
     // The step under way has this long to end, and the program has as long to make its next call; then it is cancelled.
     std::chrono::milliseconds step;
     // The session has this long to be closed.
@@ -25,7 +25,7 @@ class signal_stop {
   };
 
   // Throws stopped() in a process that was asked to stop before, so that nothing begins there.
-  signal_stop(bool listens, const patience& p);
+  signal_stop(bool listens, const limits& l);
   signal_stop(const signal_stop&) = delete;
   ~signal_stop() { closed(); }
 
@@ -71,7 +71,7 @@ class signal_stop {
   // Cancels what the session runs. Requires: the lock is held.
   void cancel();
 
-  const patience patience_;
+  const limits limits_;
   std::atomic<int> signal_{0};
   std::atomic<bool> cut_short_{false};
 

@@ -8,10 +8,10 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-PINION_DECL signal_stop::signal_stop(bool listens, const patience& p) : patience_{bounded(p.step), bounded(p.close)} {
+PINION_DECL signal_stop::signal_stop(bool listens, const limits& l) : limits_{bounded(l.step), bounded(l.close)} {
   if (!listens) return;
   if (const int before = stop_signal_so_far()) throw stopped_by(before);
-  listener_.emplace(stop_turn::saves, [this](int signal) { told(signal); });
+  listener_.emplace(stop_stage::saves, [this](int signal) { told(signal); });
 }
 
 PINION_DECL void signal_stop::pause(std::chrono::milliseconds length) {
@@ -53,10 +53,10 @@ PINION_DECL void signal_stop::told(int signal) {
   signal_.store(signal, std::memory_order_release);
   changed_.notify_all();
   const auto began = idle_since_ = clock::now();
-  const auto let_go = began + patience_.close;
+  const auto let_go = began + limits_.close;
   while (!closed_ && clock::now() < let_go) {
-    if (session_ && (what_ == busy::with::beginning || clock::now() >= began + patience_.step)) cancel();
-    if (!session_ && !closing_ && clock::now() >= idle_since_ + patience_.step) return;
+    if (session_ && (what_ == busy::with::beginning || clock::now() >= began + limits_.step)) cancel();
+    if (!session_ && !closing_ && clock::now() >= idle_since_ + limits_.step) return;
     changed_.wait_until(hold, std::min(let_go, next_look(began)));
   }
 }
@@ -64,8 +64,8 @@ PINION_DECL void signal_stop::told(int signal) {
 PINION_DECL signal_stop::clock::time_point signal_stop::next_look(clock::time_point began) const {
   // The next look is soon, because the program may begin something else after its step was cancelled.
   const auto soon = clock::now() + std::chrono::milliseconds(100);
-  if (session_) return what_ == busy::with::beginning ? soon : std::max(began + patience_.step, soon);
-  return closing_ ? clock::time_point::max() : idle_since_ + patience_.step;
+  if (session_) return what_ == busy::with::beginning ? soon : std::max(began + limits_.step, soon);
+  return closing_ ? clock::time_point::max() : idle_since_ + limits_.step;
 }
 
 PINION_DECL void signal_stop::cancel() {

@@ -1,14 +1,14 @@
-// Bodies of <pinion/base/turn_queue.hpp>.
+// Bodies of <pinion/base/fair_queue.hpp>.
 #pragma once
 
 #include <algorithm>
 #include <utility>
 
-#include <pinion/base/turn_queue.hpp>
+#include <pinion/base/fair_queue.hpp>
 
 namespace pinion { inline namespace v0 {
 
-PINION_DECL void turn_queue::push(std::uint64_t line, closure what) {
+PINION_DECL void fair_queue::push(std::uint64_t line, closure what) {
   const auto at = lines_.try_emplace(line).first;
   one_line& of = at->second;
   of.waiting.push_back(std::move(what));
@@ -22,18 +22,18 @@ PINION_DECL void turn_queue::push(std::uint64_t line, closure what) {
   unattended_ += of.at_work == 0;
 }
 
-PINION_DECL std::optional<turn_queue::taken> turn_queue::take() {
+PINION_DECL std::optional<fair_queue::taken> fair_queue::take() {
   if (order_.empty()) return std::nullopt;
   return take_from(order_.begin());
 }
 
-PINION_DECL std::optional<turn_queue::taken> turn_queue::take_unattended() {
+PINION_DECL std::optional<fair_queue::taken> fair_queue::take_unattended() {
   const auto at = std::find_if(order_.begin(), order_.end(), [](const auto* l) { return l->second.at_work == 0; });
   if (at == order_.end()) return std::nullopt;
   return take_from(at);
 }
 
-PINION_DECL turn_queue::taken turn_queue::take_from(turns::iterator at) {
+PINION_DECL fair_queue::taken fair_queue::take_from(serving_order::iterator at) {
   lines::value_type& line = **at;
   one_line& of = line.second;
   unattended_ -= of.at_work++ == 0;
@@ -46,7 +46,7 @@ PINION_DECL turn_queue::taken turn_queue::take_from(turns::iterator at) {
   return result;
 }
 
-PINION_DECL void turn_queue::done(std::uint64_t line) {
+PINION_DECL void fair_queue::done(std::uint64_t line) {
   const auto at = lines_.find(line);
   one_line& of = at->second;
   if (--of.at_work > 0) return;

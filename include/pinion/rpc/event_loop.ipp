@@ -1,4 +1,4 @@
-// Bodies of <pinion/rpc/network_turn.hpp>.
+// Bodies of <pinion/rpc/event_loop.hpp>.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <pinion/rpc/asio_io.hpp>
-#include <pinion/rpc/network_turn.hpp>
+#include <pinion/rpc/event_loop.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
@@ -35,21 +35,21 @@ class counted_in {
 
 }  // namespace detail
 
-PINION_DECL void network_turn::serve() {
+PINION_DECL void event_loop::serve() {
   while (!context_.stopped()) {
     run_until_asked();
     stand_by();
   }
 }
 
-PINION_DECL bool network_turn::wait(countdown& event, const std::optional<time_point>& deadline) {
+PINION_DECL bool event_loop::wait(countdown& event, const std::optional<time_point>& deadline) {
   const detail::counted_in here(waiting_);
   expect_more();
   if (!event.done()) run_for(event, deadline);
   return event.wait(deadline);
 }
 
-PINION_DECL std::size_t network_turn::poll() noexcept {
+PINION_DECL std::size_t event_loop::poll() noexcept {
   std::size_t changed = 0;
   detail::spared([&] {
     for (int i = 0; i < looks_for_a_call && changed == 0 && !polls_.empty(); ++i) changed = polls_.look();
@@ -58,30 +58,30 @@ PINION_DECL std::size_t network_turn::poll() noexcept {
   return changed;
 }
 
-PINION_DECL void network_turn::run_until_asked() {
-  const std::lock_guard mine(turn_);
+PINION_DECL void event_loop::run_until_asked() {
+  const std::lock_guard mine(running_);
   auto last = std::chrono::steady_clock::now();
   while (asking_.load() == 0 && !context_.stopped()) {
     if (poll() > 0) {
       last = std::chrono::steady_clock::now();
-    } else if (std::chrono::steady_clock::now() - last < own_patience_) {
+    } else if (std::chrono::steady_clock::now() - last < own_idle_limit_) {
       std::this_thread::yield();
     } else {
       sleeps_ = true;
       if (polls_.rest()) detail::spared([this] { context_.run_one(); });
       sleeps_ = false;
       const auto slept_from = std::exchange(last, std::chrono::steady_clock::now());
-      own_patience_ = expects() && last - slept_from < most_patience ? most_patience : least_patience;
+      own_idle_limit_ = expects() && last - slept_from < longest_idle ? longest_idle : shortest_idle;
     }
   }
 }
 
-PINION_DECL bool network_turn::expects() {
+PINION_DECL bool event_loop::expects() {
   const auto now = expected_.load(std::memory_order_relaxed);
   return std::exchange(expected_before_, now) != now;
 }
 
-PINION_DECL void network_turn::stand_by() {
+PINION_DECL void event_loop::stand_by() {
   std::unique_lock hold(mutex_);
   wanted_back_ = false;
   for (std::uint64_t before = served_.load();; before = served_.load()) {
@@ -91,15 +91,15 @@ PINION_DECL void network_turn::stand_by() {
   }
 }
 
-PINION_DECL void network_turn::run_for(const countdown& event, const std::optional<time_point>& deadline) {
+PINION_DECL void event_loop::run_for(const countdown& event, const std::optional<time_point>& deadline) {
   if (!is_worth_trying()) return;
   const detail::counted_in asks(asking_);
-  std::unique_lock mine(turn_, std::defer_lock);
-  for (auto until = std::chrono::steady_clock::now() + patience; !event.done();) {
+  std::unique_lock mine(running_, std::defer_lock);
+  for (auto until = std::chrono::steady_clock::now() + idle_limit; !event.done();) {
     if (!mine) mine.try_lock();
     const bool served = mine && poll() > 0;
     const auto now = std::chrono::steady_clock::now();
-    if (served) until = now + patience;
+    if (served) until = now + idle_limit;
     if (now >= until || (deadline && now >= *deadline)) break;  // others may have something to be served at any time
     if (served) continue;
     if (!mine && sleeps_) break;
@@ -112,16 +112,16 @@ PINION_DECL void network_turn::run_for(const countdown& event, const std::option
     misses_ = done ? 0 : std::min(2 * misses_.load() + 1, most_skipped);
     skip_ = misses_.load();
   }
-  if (!done || waiting_.load() > 1) give_back();
+  if (!done || waiting_.load() > 1) hand_back();
 }
 
 // Answers that take long are worth no tries: the network's own thread would be woken after each.
-PINION_DECL bool network_turn::is_worth_trying() {
+PINION_DECL bool event_loop::is_worth_trying() {
   if (sleeps_) return false;
   return skip_.load() <= 0 || skip_.fetch_sub(1) <= 0;
 }
 
-PINION_DECL void network_turn::give_back() {
+PINION_DECL void event_loop::hand_back() {
   {
     const std::lock_guard hold(mutex_);
     wanted_back_ = true;

@@ -1,5 +1,5 @@
-// The turn at running a network, between its own thread and threads that wait.
-#include <pinion/rpc/network_turn.hpp>
+// The event loop of a network, between its own thread and threads that wait.
+#include <pinion/rpc/event_loop.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -12,18 +12,18 @@
 namespace {
 
 using namespace std::chrono_literals;
-using pinion::countdown, pinion::time_point, pinion::rpc::network_turn, pinion::rpc::poll_list;
+using pinion::countdown, pinion::time_point, pinion::rpc::event_loop, pinion::rpc::poll_list;
 
 struct network_of_nobody {
   asio::io_context context{1};
   asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(context);
   poll_list polls;
-  network_turn turn{context, polls};
+  event_loop loop{context, polls};
 };
 
 // With a thread of its own.
 struct served_network : network_of_nobody {
-  std::thread own{[this] { turn.serve(); }};
+  std::thread own{[this] { loop.serve(); }};
   ~served_network() {
     context.stop();
     own.join();
@@ -38,16 +38,16 @@ TEST_CASE("a thread that waits runs what arrives, where nobody else does") {
     where = std::this_thread::get_id();
     ended.count_down();
   });
-  CHECK(net.turn.wait(ended, {}));
+  CHECK(net.loop.wait(ended, {}));
   CHECK(where == std::this_thread::get_id());
 }
 
 TEST_CASE("a wait for what does not come ends at its deadline") {
   network_of_nobody net;
   countdown ended;
-  CHECK_FALSE(net.turn.wait(ended, std::chrono::steady_clock::now() + 1ms));
+  CHECK_FALSE(net.loop.wait(ended, std::chrono::steady_clock::now() + 1ms));
   ended.count_down();
-  CHECK(net.turn.wait(ended, std::chrono::steady_clock::now() - 1s));
+  CHECK(net.loop.wait(ended, std::chrono::steady_clock::now() - 1s));
 }
 
 TEST_CASE("a wait ends at its deadline, though there be ever something to run") {
@@ -58,7 +58,7 @@ TEST_CASE("a wait ends at its deadline, though there be ever something to run") 
   };
   again();
   countdown never;
-  CHECK_FALSE(net.turn.wait(never, std::chrono::steady_clock::now() + 1ms));
+  CHECK_FALSE(net.loop.wait(never, std::chrono::steady_clock::now() + 1ms));
   CHECK(left > 0);
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("the network's own thread runs what arrives where no thread waits") {
   countdown ended;
   asio::post(net.context, [&] { ended.count_down(); });
   ended.wait();
-  CHECK(net.turn.wait(ended, {}));
+  CHECK(net.loop.wait(ended, {}));
 }
 
 // Has always changed, and counts an event when it is looked at.
@@ -91,7 +91,7 @@ TEST_CASE("what has changed in memory is seen, though there be ever something el
   };
   asio::post(net.context, on_and_on);
   asio::post(net.context, [&] { net.polls.add(memory); });
-  CHECK(net.turn.wait(ended, std::chrono::steady_clock::now() + 20s));
+  CHECK(net.loop.wait(ended, std::chrono::steady_clock::now() + 20s));
 }
 
 TEST_CASE("an event that takes long reaches a thread that has ceased to run the network") {
@@ -100,13 +100,13 @@ TEST_CASE("an event that takes long reaches a thread that has ceased to run the 
     countdown ended;
     asio::steady_timer slow(net.context, 200us);
     slow.async_wait([&](const asio::error_code&) { ended.count_down(); });
-    CHECK(net.turn.wait(ended, {}));
+    CHECK(net.loop.wait(ended, {}));
   }
 }
 
 TEST_CASE("one thread at a time runs a network, and no event is lost on the way between them") {
   served_network net;
-  int inside = 0, ran = 0;  // used by the thread that has the turn
+  int inside = 0, ran = 0;  // used by the thread that runs the context
   const auto ask = [&] {
     for (int i = 0; i < 2000; ++i) {
       countdown ended;
@@ -119,7 +119,7 @@ TEST_CASE("one thread at a time runs a network, and no event is lost on the way 
         });
       });
       if (i % 3 == 0) ended.wait();
-      net.turn.wait(ended, {});
+      net.loop.wait(ended, {});
     }
   };
   std::vector<std::thread> askers;
@@ -127,7 +127,7 @@ TEST_CASE("one thread at a time runs a network, and no event is lost on the way 
   for (auto& a : askers) a.join();
   countdown last;
   asio::post(net.context, [&] { last.count_down(); });
-  net.turn.wait(last, {});
+  net.loop.wait(last, {});
   CHECK(ran == 6000);
   CHECK(inside == 0);
 }

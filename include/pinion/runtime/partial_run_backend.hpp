@@ -1,4 +1,4 @@
-// A run of a step that is fed and fetched in turns.
+// A run of a step that is fed and fetched in several calls.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 // A run under way. Feeds, fetches and targets go by their numbers in the step's signature, each at most once. Whatever
 // the values that were fed allow runs, whether it is asked for or not, and each node once. Thread-safe.
-class run_in_turns {
+class partial_run_backend {
  public:
-  virtual ~run_in_turns() = default;
+  virtual ~partial_run_backend() = default;
   // Hands a value on. What waited for it alone may run in this thread.
   virtual void feed(std::size_t number, any_tensor value) = 0;
   // Waits until the fetches and targets are there, and returns the values of the fetches. Requires: what they need was

@@ -14,12 +14,12 @@
 namespace pinion { inline namespace v0 { namespace train {
 
 // One wait, which begins when it is constructed. A value, for one thread.
-class patience {
+class backoff {
  public:
   using clock = std::chrono::steady_clock;
 
   // `say` receives the reports; `sleep` makes the pauses and may throw, to end the wait; `now` tells the time.
-  patience(
+  backoff(
       std::chrono::milliseconds at_most, std::function<void(const std::string&)> say,
       std::function<void(std::chrono::milliseconds)> sleep,
       std::function<clock::time_point()> now = [] { return clock::now(); })

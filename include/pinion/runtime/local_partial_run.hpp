@@ -1,4 +1,4 @@
-// A run in turns on devices of this process.
+// A partial run on devices of this process.
 //
 // Invariants
 //   1. It lives until the step has ended, whoever lets go of it before; its session waits for that when it is closed.
@@ -14,22 +14,22 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/runtime/compiled_step.hpp>
-#include <pinion/runtime/run_in_turns.hpp>
+#include <pinion/runtime/partial_run_backend.hpp>
 #include <pinion/runtime/step/partition.hpp>
 #include <pinion/runtime/step/rendezvous.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// The values go through a rendezvous to and from a step that was compiled for it, see step/turns.hpp. No thread is held
-// between two turns. Shared by its user and, until the step has ended, by the step.
-class local_turns final : public run_in_turns, public std::enable_shared_from_this<local_turns> {
+// The values go through a rendezvous to and from a step that was compiled for it, see step/partial.hpp. No thread is
+// held between two calls. Shared by its user and, until the step has ended, by the step.
+class local_partial_run final : public partial_run_backend, public std::enable_shared_from_this<local_partial_run> {
  public:
-  // `number` is that of the step; `limit` is how long one turn may wait, 0: without a limit.
-  local_turns(std::shared_ptr<compiled_step> step, std::int64_t number, std::chrono::milliseconds limit)
+  // `number` is that of the step; `limit` is how long one call may wait, 0: without a limit.
+  local_partial_run(std::shared_ptr<compiled_step> step, std::int64_t number, std::chrono::milliseconds limit)
       : step_(std::move(step)), limit_(limit), state_(meet_, number) {}
 
   // Makes a step that was cut with tell_targets one for such runs.
-  static void take_turns(std::vector<partition>& parts, const step_signature& s);
+  static void make_partial(std::vector<partition>& parts, const step_signature& s);
 
   // Runs what needs no feed. `ended` is called once, in any thread, when the step has ended.
   void begin(std::function<void()> ended);
@@ -53,5 +53,5 @@ class local_turns final : public run_in_turns, public std::enable_shared_from_th
 }}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
-#include <pinion/runtime/local_turns.ipp>
+#include <pinion/runtime/local_partial_run.ipp>
 #endif

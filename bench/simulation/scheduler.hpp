@@ -1,6 +1,7 @@
-// The turn of the simulation: of all threads that the simulation knows one runs, and its clock stands still meanwhile.
+// The scheduler of the simulation: of all threads that the simulation knows one runs, and its clock stands still
+// meanwhile.
 //
-// A thread gives the turn away where it would wait: for a lock, a condition, a time, another thread. Who gets it is
+// A thread gives way where it would wait: for a lock, a condition, a time, another thread. Who runs next is
 // drawn from the seed. When nobody can run, the clock jumps to the next event of the network or to the next deadline.
 // So the threads of a run do the same in each run of its seed, whatever the machine does (system_calls.hpp brings the
 // calls of the system here).
@@ -63,14 +64,14 @@ struct process {
 struct strand {
   enum class state { ready, waits, ended };
 
-  strand(int n, process* p) : number(n), of(p) { sem_init(&turn, 0, 0); }
+  strand(int n, process* p) : number(n), of(p) { sem_init(&may_go, 0, 0); }
   strand(const strand&) = delete;
-  ~strand() { sem_destroy(&turn); }
+  ~strand() { sem_destroy(&may_go); }
   bool may_run() const { return is == state::ready && !(of && of->frozen && locks == 0); }
 
   const int number;
   process* of;
-  sem_t turn;
+  sem_t may_go;
   state is = state::ready;
   const void* on = nullptr;  // the lock, condition or thread that it waits for
   time_point until = time_point::max();
@@ -87,23 +88,23 @@ struct network_clock {
 };
 
 // The threads of a simulation. One of them, the director, is the thread of the network.
-class turns {
+class scheduler {
  public:
-  static turns* now_running() { return running_; }
+  static scheduler* now_running() { return running_; }
   static strand* me() { return me_; }
 
   // The calling thread becomes the director. In some spans of time one in `hurry` takes of a lock lets another thread
   // run first; 0: none.
-  turns(std::uint64_t seed, time_point start, unsigned hurry)
+  scheduler(std::uint64_t seed, time_point start, unsigned hurry)
       : dice_(seed), hurry_(hurry), now_(start), director_(add(nullptr)) {
     me_ = director_;
     running_ = this;
   }
-  ~turns() {
+  ~scheduler() {
     running_ = nullptr;
     me_ = nullptr;
   }
-  turns(const turns&) = delete;
+  scheduler(const scheduler&) = delete;
 
   time_point now() const { return now_; }
   std::uint64_t switches() const { return switches_; }
@@ -129,7 +130,7 @@ class turns {
     network_ = nullptr;
   }
 
-  // ---- what threads wait for; in a thread that has the turn
+  // ---- what threads wait for; in a thread that runs
 
   // Waits until it is woken, or until a time; then returns false.
   bool wait(const void* on, time_point until = time_point::max()) {
@@ -163,7 +164,7 @@ class turns {
     if (me_->locks == 0 && me_->of && me_->of->frozen) give_away();
   }
   void sleep(duration time) { wait(me_, now_ + time); }
-  // A thread is about to give the network something to run; it may lose its turn before it has.
+  // A thread is about to give the network something to run; another may run before it has.
   void posts() { posted_ = posted_ || me_ != director_; }
 
   strand* add(process* of) { return all_.emplace_back(std::make_unique<strand>(++numbered_, of)).get(); }
@@ -175,10 +176,10 @@ class turns {
   void forget(strand* ended) {
     std::erase_if(all_, [ended](const auto& s) { return s.get() == ended; });
   }
-  // A new thread begins, and waits for its first turn; it ends, and gives its last turn away.
+  // A new thread begins, and waits until it is scheduled; it ends, and gives way for good.
   static void begin(strand* self) {
     me_ = self;
-    sem_wait_through(self->turn);
+    sem_wait_through(self->may_go);
   }
   void end() {
     strand* const self = std::exchange(me_, nullptr);
@@ -187,7 +188,7 @@ class turns {
     strand* const next = pick();
     if (self->detached) forget(self);
     ++switches_;
-    sem_post(&next->turn);
+    sem_post(&next->may_go);
   }
 
   // Tells on standard error who waits for what.
@@ -260,8 +261,8 @@ class turns {
     strand* const self = me_;
     if (next == self) return;
     ++switches_;
-    sem_post(&next->turn);
-    sem_wait_through(self->turn);
+    sem_post(&next->may_go);
+    sem_wait_through(self->may_go);
   }
   [[noreturn]] void stuck() {
     std::fprintf(stderr, "nothing will ever happen; the threads:\n");
@@ -270,7 +271,7 @@ class turns {
     std::abort();
   }
 
-  static inline turns* running_ = nullptr;
+  static inline scheduler* running_ = nullptr;
   static inline thread_local strand* me_ = nullptr;
 
   dice dice_;

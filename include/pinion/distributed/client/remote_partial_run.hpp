@@ -1,4 +1,4 @@
-// A run in turns at a master, seen from its client.
+// A partial run at a master, seen from its client.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/client/session_port.hpp>
-#include <pinion/runtime/run_in_turns.hpp>
+#include <pinion/runtime/partial_run_backend.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// Values that are fed wait here for the turn that brings them to the master. It may outlive its session, whose port it
+// Values that are fed wait here for the call that brings them to the master. It may outlive its session, whose port it
 // then finds gone. Thread-safe.
-class remote_turns final : public runtime::run_in_turns {
+class remote_partial_run final : public runtime::partial_run_backend {
  public:
-  // `fetched` are the types of the step's fetches, `calls` those of the session, and `limit` is that of a turn.
-  remote_turns(std::shared_ptr<rpc::network> net, const std::shared_ptr<session_port>& port, std::uint64_t number,
-               std::vector<output_type> fetched, std::shared_ptr<users> calls, std::optional<rpc::duration> limit)
+  // `fetched` are the types of the step's fetches, `calls` those of the session, and `limit` is that of a call.
+  remote_partial_run(std::shared_ptr<rpc::network> net, const std::shared_ptr<session_port>& port, std::uint64_t number,
+                     std::vector<output_type> fetched, std::shared_ptr<users> calls, std::optional<rpc::duration> limit)
       : net_(std::move(net)),
         port_(port),
         number_(number),
@@ -35,7 +35,7 @@ class remote_turns final : public runtime::run_in_turns {
   void fail(const error& why) override;
 
  private:
-  turn next_turn(std::span<const std::size_t> fetches, std::span<const std::size_t> targets);
+  partial_call next_call(std::span<const std::size_t> fetches, std::span<const std::size_t> targets);
   std::vector<output_type> types_of(std::span<const std::size_t> fetches) const;
 
   const std::shared_ptr<rpc::network> net_;
@@ -46,12 +46,12 @@ class remote_turns final : public runtime::run_in_turns {
   const std::optional<rpc::duration> limit_;
 
   mutable std::mutex mutex_;
-  turn fed_;              // what the next turn feeds
+  partial_call fed_;      // what the next call feeds
   shared_error failure_;  // that the master has told, or with which the run was given up
 };
 
 }}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
-#include <pinion/distributed/client/remote_turns.ipp>
+#include <pinion/distributed/client/remote_partial_run.ipp>
 #endif

@@ -1,10 +1,10 @@
-// Bodies of <pinion/runtime/step/turns.hpp>.
+// Bodies of <pinion/runtime/step/partial.hpp>.
 #pragma once
 
 #include <string>
 
+#include <pinion/runtime/step/partial.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
-#include <pinion/runtime/step/turns.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -22,7 +22,7 @@ PINION_DECL std::string target_key(std::size_t number, std::string_view at) {
 
 namespace detail {
 
-inline void take_turns(part_item& it, const step_signature& s, std::string_view at) {
+inline void make_partial(part_item& it, const step_signature& s, std::string_view at) {
   const auto number = static_cast<std::size_t>(it.index);
   if (it.kind == part_item::feed) {
     it.kind = part_item::receive;
@@ -37,9 +37,9 @@ inline void take_turns(part_item& it, const step_signature& s, std::string_view 
 
 }  // namespace detail
 
-PINION_DECL void take_turns(std::vector<partition>& parts, const step_signature& s, std::string_view at) {
+PINION_DECL void make_partial(std::vector<partition>& parts, const step_signature& s, std::string_view at) {
   for (partition& part : parts)
-    for (part_item& it : part.items) detail::take_turns(it, s, at);
+    for (part_item& it : part.items) detail::make_partial(it, s, at);
 }
 
 }}}  // namespace pinion::v0::runtime

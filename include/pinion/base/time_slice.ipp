@@ -1,4 +1,4 @@
-// Bodies of <pinion/base/short_turns.hpp>.
+// Bodies of <pinion/base/time_slice.hpp>.
 #pragma once
 
 #include <sched.h>
@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include <pinion/base/short_turns.hpp>
+#include <pinion/base/time_slice.hpp>
 
 namespace pinion { inline namespace v0 { namespace detail {
 
@@ -24,12 +24,12 @@ struct scheduling {
 
 namespace pinion { inline namespace v0 {
 
-PINION_DECL void take_short_turns() {
+PINION_DECL void take_short_slices() {
 #if defined(SYS_sched_getattr) && defined(SYS_sched_setattr)
-  constexpr std::uint64_t turn = 100'000;  // the shortest that there are
+  constexpr std::uint64_t shortest = 100'000;  // of the slices that there are
   detail::scheduling mine;
   if (::syscall(SYS_sched_getattr, 0, &mine, sizeof mine, 0) != 0 || mine.policy != SCHED_OTHER) return;
-  mine.runtime = turn;
+  mine.runtime = shortest;
   static_cast<void>(::syscall(SYS_sched_setattr, 0, &mine, 0));
 #endif
 }

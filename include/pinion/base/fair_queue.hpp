@@ -1,4 +1,4 @@
-// Closures in lines that take turns.
+// Closures in lines that are served round robin.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace pinion { inline namespace v0 {
 
-// A queue of closures in which lines take turns, so that a line of any length holds up another by one closure at most.
-// A line is attended while one of its closures is at work. Owned by a pool, under its lock. Not thread-safe.
-class turn_queue {
+// A queue of closures whose lines are served round robin, so that a line of any length holds up another by one closure
+// at most. A line is attended while one of its closures is at work. Owned by a pool, under its lock. Not thread-safe.
+class fair_queue {
  public:
   using closure = std::function<void()>;
   // A closure that was taken. Its line is told by done().
@@ -26,7 +26,7 @@ class turn_queue {
 
   void push(std::uint64_t line, closure what);
   bool empty() const { return order_.empty(); }
-  // Takes the first closure of the line whose turn it is; nothing if there is none.
+  // Takes the first closure of the line to be served next; nothing if there is none.
   std::optional<taken> take();
   // Takes the first closure of the first line that waits and is not attended.
   std::optional<taken> take_unattended();
@@ -40,19 +40,19 @@ class turn_queue {
     int at_work = 0;
   };
   using lines = std::unordered_map<std::uint64_t, one_line>;
-  using turns = std::list<lines::value_type*>;
+  using serving_order = std::list<lines::value_type*>;
   static constexpr std::size_t most_kept = 64;  // lines without closures, which come again in most programs
 
   // Takes no memory, since a thread that takes a closure has nobody to tell that there is none.
-  taken take_from(turns::iterator at);
+  taken take_from(serving_order::iterator at);
 
   lines lines_;
-  turns order_;  // the lines that wait, the one whose turn it is first
+  serving_order order_;  // the lines that wait, in the order in which they are served
   std::size_t unattended_ = 0;
 };
 
 }}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
-#include <pinion/base/turn_queue.ipp>
+#include <pinion/base/fair_queue.ipp>
 #endif

@@ -1,4 +1,5 @@
-// A step that is fed and fetched in turns: it receives its feeds from its rendezvous, and sends its fetches there.
+// A step that is fed and fetched in several calls: it receives its feeds from its rendezvous, and sends its fetches
+// there.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +19,10 @@ std::string target_key(std::size_t number, std::string_view at);
 
 // Makes receives of the feeds of a step that was cut, and sends of its fetches; that of a target sends a signal.
 // Requires: the step was cut with tell_targets, and the feeds lie on the host.
-void take_turns(std::vector<partition>& parts, const step_signature& s, std::string_view at);
+void make_partial(std::vector<partition>& parts, const step_signature& s, std::string_view at);
 
 }}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
-#include <pinion/runtime/step/turns.ipp>
+#include <pinion/runtime/step/partial.ipp>
 #endif
