@@ -3,8 +3,7 @@
 //
 // Invariants
 //   1. Each word is written by one end alone, but for `awake` and `wants_room`, by which an end asks to be rung for;
-//   the
-//      other takes that back when it rings.
+//      the other takes that back when it rings.
 //   2. Each end takes the other for hostile. It keeps its own counts to itself, and compares those of the other with
 //      what is possible before it touches a byte; bytes are copied out of a ring before anybody reads them.
 //   3. No end sleeps over what came. It clears `awake` before it looks for the last time, and the other end looks at

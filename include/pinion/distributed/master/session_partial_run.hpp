@@ -3,7 +3,7 @@
 // Invariants (numbers of protocol.md in brackets)
 //   1. Each feed is fed at most once, and each fetch and target asked for at most once. [R8]
 //   2. A call is answered once: when all that it asks for is there, or with the failure of the run, when that has
-//   ended.
+//      ended.
 //   3. What came and was not yet asked for is kept here, since the run may end between two calls.
 #pragma once
 

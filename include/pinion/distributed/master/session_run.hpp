@@ -4,8 +4,7 @@
 //   1. A run ends once: with its fetches when every task has ended its part, or with the first failure. [R1, R2]
 //   2. A run whose deadline has come names the tasks that have not ended their parts, and says of each whether it lives
 //      and where it is. [R5]
-//   3. A run that lasts long says for whom it waits, every ten seconds, in the log of this process. A partial run
-//   waits
+//   3. A run that lasts long says for whom it waits, every ten seconds, in the log of this process. A partial run waits
 //      for its caller, and says nothing. [R9]
 //   4. A failure cancels the run on every task of the step. The run then waits only for the part of this task, since
 //      another task may be dead; a traced run also waits a moment for the traces of the others. [R3, R6]

@@ -9,7 +9,7 @@
 // These are outside namespace op, in which sqrt and rsqrt are ops.
 namespace pinion { inline namespace v0 { namespace rules {
 
-// w -= rate g Robbins and Monro 1951. One state: the variable.
+// w -= rate g. Robbins and Monro 1951. One state: the variable.
 struct gradient_descent {
   static constexpr int states = 1, numbers = 1;
   template <class V>

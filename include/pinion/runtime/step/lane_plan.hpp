@@ -19,8 +19,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 // Invariants
 //   1. An edge leads from an earlier item to a later one, so the items can also run in order.
 //   2. Items that use the same state and of which one writes it are in the order of the partition: what a step reads
-//   and
-//      leaves behind does not depend on its threads.
+//      and leaves behind does not depend on its threads.
 //   3. An item that writes a variable waits for the items that hold the value read before, so that it writes in place.
 struct lane_plan {
   // `seconds` has a time for each item.

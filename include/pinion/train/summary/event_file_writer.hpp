@@ -2,7 +2,7 @@
 //
 // Invariants
 //   1. The file holds whole records, but for the end of a write that failed; the next write continues where that one
-//   ended.
+//      ended.
 //   2. Earlier bytes never change. No other process writes to the file: its name holds host, process and a number.
 //
 // Every process that writes makes a file of its own, such as events.out.tfevents.1700000000.host.123.0. A reader takes
