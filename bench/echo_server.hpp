@@ -10,8 +10,8 @@
 
 #include <pinion/rpc/acceptor.hpp>
 #include <pinion/rpc/channel.hpp>
-#include <pinion/rpc/credentials.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/credentials.hpp>
+#include <pinion/rpc/security/security.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
 namespace bench {

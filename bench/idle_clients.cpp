@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 #include <pinion/rpc/acceptor.hpp>
 #include <pinion/rpc/channel.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/security.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
 #include "echo_server.hpp"

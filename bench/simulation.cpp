@@ -45,7 +45,7 @@ constexpr int to_parent = 9;  // the descriptor by which a run tells what it has
 int run(const settings& s) {
   const draw how{s.seed};
   const time_point start = time_point() + std::chrono::hours(1);
-  turns turn(s.seed, start, how.hurry);
+  scheduler threads(s.seed, start, how.hurry);
   history tells(start);
   tells.told = s.tell;
   pn::set_log([&](const pn::log_line& line) { tells.tell(fmt::format("{} {}", line.task, line.text)); });
@@ -53,19 +53,19 @@ int run(const settings& s) {
   cluster c(how, tells, accounts, fmt::format("{}-{:06}", s.folder, s.seed));
   weather w(c);
   bool over = false;
-  turn.on_stuck = [&] {
+  threads.on_stuck = [&] {
     for (const auto& line : tells.last()) fmt::print(stderr, "{}\n", line);
   };
   std::thread blows([&] {
     w.blow(s.hours);
     over = true;
   });
-  turn.direct([&] { return over; }, {.run = [&](time_point now) { c.world.run_for(now - c.world.now()); },
-                                     .next = [&] { return c.world.next_event().value_or(time_point::max()); },
-                                     .skip = [&](time_point now) { c.world.skip_to(now); }});
-  sums done{.hours = seconds(turn.now() - start) / 3600, .faults = w.faults()};
+  threads.direct([&] { return over; }, {.run = [&](time_point now) { c.world.run_for(now - c.world.now()); },
+                                        .next = [&] { return c.world.next_event().value_or(time_point::max()); },
+                                        .skip = [&](time_point now) { c.world.skip_to(now); }});
+  sums done{.hours = seconds(threads.now() - start) / 3600, .faults = w.faults()};
   for (const account& a : accounts.all()) done.steps += a.steps, done.lost += a.lost, done.unheard += a.unheard;
-  const auto digest = tells.digest() ^ turn.switches();
+  const auto digest = tells.digest() ^ threads.switches();
   const bool broken = !tells.broken().empty();
   if (broken && !s.tell) {
     const auto& all = tells.last();
@@ -75,7 +75,7 @@ int run(const settings& s) {
   fmt::print(
       "seed {}: {}, {:.2f} h, {} faults, {} steps, {} lost, {} unheard, {} turns, {} names and {} files lost by "
       "disks, digest {:016x}: {}\n",
-      s.seed, to_string(how.training), done.hours, done.faults, done.steps, done.lost, done.unheard, turn.switches(),
+      s.seed, to_string(how.training), done.hours, done.faults, done.steps, done.lost, done.unheard, threads.switches(),
       c.disk.lost(), c.disk.torn(), digest, broken ? "BROKEN" : "well");
   std::fflush(stdout);
   c.disk.remove();

@@ -16,7 +16,7 @@
 #include <pinion/distributed/server/task_server.hpp>
 #include <pinion/netsim/sim_network.hpp>
 #include <pinion/pinion.hpp>
-#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
 
 #include "disk.hpp"

@@ -33,6 +33,7 @@
 #include <pinion/opkit/registry.ipp>
 #include <pinion/opkit/services.ipp>
 #include <pinion/opkit/shape_context.ipp>
+#include <pinion/opkit/transfer_key.ipp>
 #include <pinion/opkit/work_context.ipp>
 #include <pinion/state/lag_counts.ipp>
 #include <pinion/state/queue_components.ipp>

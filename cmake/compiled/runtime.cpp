@@ -37,7 +37,7 @@
 #include <pinion/runtime/step/step_trace.ipp>
 #include <pinion/runtime/step/step_tracer.ipp>
 #include <pinion/runtime/step/timeline.ipp>
-#include <pinion/runtime/step/transfer_key.ipp>
+
 #include <pinion/runtime/step/value_lives.ipp>
 #include <pinion/runtime/step/wrong_values.ipp>
 #include <pinion/runtime/task.ipp>

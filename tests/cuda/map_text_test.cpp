@@ -105,7 +105,7 @@ struct argument {
 };
 
 // Computes the elements from at * Count on.
-template <int Count> PINION_DEVICE void turn(const argument& a, const index at) {
+template <int Count> PINION_DEVICE void compute(const argument& a, const index at) {
   const index rest1 = quotient(at, a.extent1);
   const index i1 = at - rest1 * a.extent1.extent;
   const pack<float, Count> x0 = load<Count>(a.in0 + at * Count);
@@ -118,7 +118,7 @@ template <int Count> PINION_DEVICE void turn(const argument& a, const index at) 
 
 extern "C" __global__ void __launch_bounds__(256) add_rows(const __grid_constant__ argument a) {
   const index first = blockIdx.x * index(256) + threadIdx.x, step = gridDim.x * index(256);
-  for (index at = first; at < a.vectors; at += step) turn<4>(a, at);
+  for (index at = first; at < a.vectors; at += step) compute<4>(a, at);
 }
 
 }}  // namespace

@@ -489,7 +489,7 @@ TEST_CASE("traces come out as they went in, and times that cannot be are refused
 
 std::string text_of(const part_item& it) {
   std::string s = std::to_string(it.kind) + " " + std::to_string(it.node) + " " + std::to_string(it.index) + " " +
-                  it.key + (it.peer ? " peer" : "") + " " + std::to_string(it.outputs);
+                  it.key.text() + (it.peer ? " peer" : "") + " " + std::to_string(it.outputs);
   for (const auto& [item, out] : it.inputs) s += " <" + std::to_string(item) + ":" + std::to_string(out);
   for (const int before : it.after) s += " after " + std::to_string(before);
   return s + "\n";
@@ -615,7 +615,7 @@ TEST_CASE("items that do not say what the graph says are refused") {
   rejects([](step& s) { s[2].node = 0; }, "computed elsewhere, or twice");
   rejects([](step& s) { s[0].index = -1; }, "feed or fetch number -1");
   rejects([](step& s) { s[5].index = 1 << 20; }, "feed or fetch number 1048576");
-  rejects([](step& s) { s[1].key.clear(); }, "a transfer without a key");
+  rejects([](step& s) { s[1].key = {}; }, "a transfer without a key");
   rejects([](step& s) { s[1].index = -2; }, "it is received as output -2 of 1");
   rejects([](step& s) { s[1].index = 1; }, "it is received as output 1 of 1");
   rejects([](step& s) { s[1].index = -1; }, "takes a signal for a value");

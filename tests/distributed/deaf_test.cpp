@@ -11,8 +11,8 @@
 #include <distributed/lies.hpp>
 #include <distributed/real_cluster.hpp>
 
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/handshake.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 #include <support/resident.hpp>
 #include <support/told_lines.hpp>
@@ -180,10 +180,11 @@ std::vector<question> questions() {
                      [of_task](auto, auto, auto i) {
                        return run_step{{of_task, i}, 1, false};
                      }),
-      asks<pull_value>("values that are not there",
-                       [of_task](auto, auto, auto i) {
-                         return pull_value{{of_task, i}, "c:0;" + cpu_of("worker", 0) + ";" + cpu_of("worker", 1)};
-                       }),
+      asks<pull_value>(
+          "values that are not there",
+          [of_task](auto, auto, auto i) {
+            return pull_value{{of_task, i}, transfer_key("c:0;" + cpu_of("worker", 0) + ";" + cpu_of("worker", 1))};
+          }),
       asks<reset_containers>("containers", [](auto...) { return reset_containers{{"none"}}; }),
   };
   for (question& q : all)

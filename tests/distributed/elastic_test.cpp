@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <pinion/rpc/channel.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/security.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 #include <pinion/train.hpp>
 

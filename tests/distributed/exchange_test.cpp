@@ -10,7 +10,7 @@
 #include <pinion/distributed/worker/exchange.hpp>
 #include <pinion/netsim/sim_network.hpp>
 #include <pinion/rpc/acceptor.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/security.hpp>
 
 #include <distributed/sim_cluster.hpp>
 #include <rpc/coroutines.hpp>
@@ -107,8 +107,9 @@ struct market {
     return one;
   }
   std::map<std::uint64_t, std::shared_ptr<remote_rendezvous>> begun;
-  static std::string key(int i) {
-    return "v" + std::to_string(i) + ";" + ps_task(0) + "/device:CPU:0;" + worker_task(0) + "/device:CPU:0";
+  static transfer_key key(int i) {
+    return transfer_key("v" + std::to_string(i) + ";" + ps_task(0) + "/device:CPU:0;" + worker_task(0) +
+                        "/device:CPU:0");
   }
   static any_tensor value(int i, std::int64_t bytes) {
     tensor<float> t({bytes / 4});
@@ -528,7 +529,7 @@ TEST_CASE("S4: a value that waits to be pulled is given to the task that it is f
   std::string how;
   market m(0);
   const auto from = m.begin(*m.a);
-  const std::string key = "v;" + ps_task(0) + "/device:CPU:0;" + worker_task(1) + "/device:CPU:0";
+  const transfer_key key("v;" + ps_task(0) + "/device:CPU:0;" + worker_task(1) + "/device:CPU:0");
   m.a->values.carry(run_1, key, worker_task(0), m.value(1, 100));
   m.b->values.fetch(run_1, key, ps_task(0),
                     [&](const outcome<any_tensor>& got) { how = got ? "got it" : to_string(got.failure()->code()); });

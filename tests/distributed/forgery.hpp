@@ -20,7 +20,7 @@ struct forgery : own_graph {
 
   part_item compute() const { return {.kind = part_item::compute, .node = c, .outputs = 1}; }
   part_item receive(const std::string& key) const {
-    return {.kind = part_item::receive, .node = c, .key = key, .outputs = 1};
+    return {.kind = part_item::receive, .node = c, .key = transfer_key(key), .outputs = 1};
   }
   forgery& with(part_item it, std::size_t part = 0) {
     if (part == parts.size()) parts.emplace_back();

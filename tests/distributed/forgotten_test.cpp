@@ -20,11 +20,15 @@ TEST_CASE("V2: what a run offers after its session was forgotten waits no longer
   const auto session = master.session(some_session);
 
   // Sends the value that it receives twice.
-  const std::string here = cpu_of("worker", 0), there = cpu_of("worker", 1), asked = "c:0;" + there + ";" + here;
+  const std::string here = cpu_of("worker", 0), there = cpu_of("worker", 1);
+  const transfer_key asked("c", "0", there, here);
   forgery f;
-  f.with(f.receive(asked));
+  f.with(f.receive(asked.text()));
   for (const std::string name : {"c:0", "d:0"})
-    f.with({.kind = part_item::send, .node = f.c, .key = name + ";" + here + ";" + there, .inputs = {{0, 0}}});
+    f.with({.kind = part_item::send,
+            .node = f.c,
+            .key = transfer_key(name + ";" + here + ";" + there),
+            .inputs = {{0, 0}}});
   auto step = f.message(session, 1);
   step.peers = {{other_worker, second.incarnation()}};
   master.ask(step);

@@ -10,7 +10,7 @@
 
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/rpc/acceptor.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/security.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
 namespace real {

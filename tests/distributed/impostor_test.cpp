@@ -134,7 +134,7 @@ struct neighbour_of_impostor {
   impostor second{name_of("worker", 1)};
   server first{{{"worker", {"127.0.0.1:0", second.address()}}}, {.job = "worker"}};
   liar voice{first.target(), name_of("worker", 1), second.incarnation()};
-  std::vector<std::string> keys;  // of the values that it is to send
+  std::vector<transfer_key> keys;  // of the values that it is to send
 
   neighbour_of_impostor() {
     second.answers(status_reply{devices()});

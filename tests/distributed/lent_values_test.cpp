@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <pinion/rpc/shared_memory.hpp>
+#include <pinion/rpc/shared_memory/shared_memory.hpp>
 
 #include <distributed/wire.hpp>
 

@@ -9,7 +9,7 @@
 #include <pinion/distributed/client/remote_session.hpp>
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/wire/waiting.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/security.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
 #include <distributed/task_names.hpp>

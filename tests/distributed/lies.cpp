@@ -24,7 +24,7 @@ constexpr std::uint64_t none = 12345;  // a number that nothing has
 constexpr auto huge = std::numeric_limits<std::uint64_t>::max();
 
 const std::string here = cpu_of("worker", 0), there = cpu_of("worker", 1);
-const std::string key_of_x = "x:0;" + there + ";" + here;
+const transfer_key key_of_x("x", "0", there, here);
 
 any_tensor two_numbers() {
   return tensor<float>::of({1, 2}).untyped();
@@ -183,7 +183,7 @@ announce_value truth(scene& s) {
 }
 template <>
 pull_value truth(scene& s) {
-  return {{s.of_peer(), 1}, "x:0;" + here + ";" + there};
+  return {{s.of_peer(), 1}, transfer_key("x", "0", here, there)};
 }
 template <>
 open_session truth(scene&) {
@@ -372,11 +372,11 @@ void lie_about_registering(table& t) {
   of_item("node", "-1", 0, [](part_item& i) { i.node = -1; });
   of_item("index", "an output that is not there", 0, [](part_item& i) { i.index = 7; });
   of_item("index", "-2", 0, [](part_item& i) { i.index = -2; });
-  of_item("key", "none", 0, [](part_item& i) { i.key.clear(); });
-  of_item("key", "nonsense", 0, [](part_item& i) { i.key = "nonsense"; });
-  of_item("key", "for another task", 0, [](part_item& i) { i.key = "x:0;" + here + ";" + there; });
+  of_item("key", "none", 0, [](part_item& i) { i.key = {}; });
+  of_item("key", "nonsense", 0, [](part_item& i) { i.key = transfer_key("nonsense"); });
+  of_item("key", "for another task", 0, [](part_item& i) { i.key = transfer_key("x:0;" + here + ";" + there); });
   of_item("key", "from a task that takes no part", 0,
-          [](part_item& i) { i.key = "x:0;" + cpu_of("ps", 0) + ";" + here; });
+          [](part_item& i) { i.key = transfer_key("x:0;" + cpu_of("ps", 0) + ";" + here); });
   of_item(
       "peer", "to an accelerator that is not there", 0, [](part_item& i) { i.peer = true; }, any);
   of_item(
@@ -463,10 +463,13 @@ void lie_about_values(table& t) {
   t.about<m>("run", "one that never begins", ignored, [](m& v, scene&) { v.run.count = none; });
   t.about<m>("run.session", "an honest client's, by guessing", ignored,
              [](m& v, scene& s) { v.run.session = s.of_good(); });
-  t.about<m>("key", "none", unreadable, [](m& v, scene&) { v.key.clear(); });
-  t.about<m>("key", "one that is not awaited", unreadable, [](m& v, scene&) { v.key.insert(0, "no/"); });
-  t.about<m>("key", "a value of this task", unreadable, [](m& v, scene&) { v.key = "x:0;" + here + ";" + here; });
-  t.about<m>("key", "of 10 000 letters", unreadable, [](m& v, scene&) { v.key = std::string(10'000, 'k'); });
+  t.about<m>("key", "none", unreadable, [](m& v, scene&) { v.key = {}; });
+  t.about<m>("key", "one that is not awaited", unreadable,
+             [](m& v, scene&) { v.key = transfer_key("no/" + v.key.text()); });
+  t.about<m>("key", "a value of this task", unreadable,
+             [](m& v, scene&) { v.key = transfer_key("x:0;" + here + ";" + here); });
+  t.about<m>("key", "of 10 000 letters", unreadable,
+             [](m& v, scene&) { v.key = transfer_key(std::string(10'000, 'k')); });
   t.about<m>("key", "one that came already", ignored, [](m& v, scene& s) {
     s.peer.tell(push_value{{s.peer.session(none), 1}, v.key, v.value});
     v.run.session.number = none;
@@ -484,20 +487,20 @@ void lie_about_values(table& t) {
   const std::string far_too_long(100'000, 'k');
   t.about<m>("key", "of 100 000 letters, for a run that has not begun", unreadable, [far_too_long](m& v, scene&) {
     v.run.count = none;
-    v.key = far_too_long + ";" + there + ";" + here;
+    v.key = transfer_key(far_too_long + ";" + there + ";" + here);
   });
   t.about<m>("run.session.master", "of 100 000 letters", unreadable,
              [far_too_long](m& v, scene&) { v.run.session.master = far_too_long; });
   t.about<announce_value>("key", "of 100 000 letters, for a run that has not begun", unreadable,
                           [far_too_long](announce_value& v, scene&) {
                             v.run.count = none;
-                            v.key = far_too_long + ";" + there + ";" + here;
+                            v.key = transfer_key(far_too_long + ";" + there + ";" + here);
                           });
   t.by_no_task<announce_value>(foreign);
   t.about<announce_value>("run", "one that never begins", ignored,
                           [](announce_value& v, scene&) { v.run.count = none; });
   t.about<announce_value>("key", "one that is not awaited", unreadable,
-                          [](announce_value& v, scene&) { v.key.insert(0, "no/"); });
+                          [](announce_value& v, scene&) { v.key = transfer_key("no/" + v.key.text()); });
   t.about<announce_value>("key", "a value that is not there, a hundred times", codes(std::set{errc::aborted}),
                           [](announce_value& v, scene& s) {
                             for (int i = 0; i < 99; ++i) s.peer.say(announce_value::method, rpc::encode(v), false);
@@ -507,8 +510,8 @@ void lie_about_values(table& t) {
     v.run = {s.peer.session(none), none};
   });
   t.about<pull_value>("key", "for another task", foreign,
-                      [](pull_value& v, scene&) { v.key = "x:0;" + here + ";" + here; });
-  t.about<pull_value>("key", "none", foreign, [](pull_value& v, scene&) { v.key.clear(); });
+                      [](pull_value& v, scene&) { v.key = transfer_key("x:0;" + here + ";" + here); });
+  t.about<pull_value>("key", "none", foreign, [](pull_value& v, scene&) { v.key = {}; });
   t.by_no_task<return_credit>(foreign);
   t.about<return_credit>("bytes", "that were never pushed", ignored, [](return_credit& c, scene&) { c.bytes = huge; });
 }

@@ -159,7 +159,7 @@ TEST_CASE("V1: two receives, or two sends, of one key in a registration are refu
   for (const std::size_t part : {0u, 1u}) {
     forgery received, sent;
     received.with(received.receive(key)).with(received.receive(key), part);
-    const part_item send{.kind = part_item::send, .node = sent.c, .key = key};
+    const part_item send{.kind = part_item::send, .node = sent.c, .key = transfer_key(key)};
     sent.with(sent.compute()).with(send).with(send, part);
     if (part == 1) received.parts[1].device = sent.parts[1].device = 1;
     for (forgery* f : {&received, &sent}) {
@@ -184,9 +184,9 @@ TEST_CASE("V1: what is received comes to this task, and what is sent leaves it f
     return caught([&] { client.ask(f.with(it).message(client.session(some_session), 1)); }).code();
   };
   const auto receive = [](const std::string& key) {
-    return part_item{.kind = part_item::receive, .key = key, .outputs = 1};
+    return part_item{.kind = part_item::receive, .key = transfer_key(key), .outputs = 1};
   };
-  const auto send = [](const std::string& key) { return part_item{.kind = part_item::send, .key = key}; };
+  const auto send = [](const std::string& key) { return part_item{.kind = part_item::send, .key = transfer_key(key)}; };
   CHECK(registers(receive("c:0;" + there + ";" + there)) == errc::invalid_argument);
   CHECK(registers(receive("c:0;" + there + ";" + here)) == errc::invalid_argument);  // no peer of the step
   CHECK(registers(receive("nonsense")) == errc::invalid_argument);

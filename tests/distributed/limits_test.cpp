@@ -324,7 +324,7 @@ TEST_CASE("V5: a run for which too many values came before it began fails with t
   const auto session = peer.session(some_session);
   peer.ask(empty_step(session, 1));
   const auto push = [&](std::uint64_t run, int i) {
-    const std::string key = std::to_string(i) + ";" + cpu_of("worker", 1) + ";" + cpu_of("worker", 0);
+    const transfer_key key(std::to_string(i) + ";" + cpu_of("worker", 1) + ";" + cpu_of("worker", 0));
     peer.tell(distributed::push_value{{session, run}, key, tensor<float>(1.f).untyped()});
   };
   for (int i = 0; i < 11; ++i) push(1, i);
@@ -340,7 +340,7 @@ TEST_CASE("V5: one that takes the name of a task counts for itself, and the valu
   two_workers local(limited({.early_values = 10}));
   liar thief(local.victim(), other_worker), peer(local.victim(), other_worker);
   const auto push = [&](liar& by, std::uint64_t run, int i) {
-    const std::string key = std::to_string(i) + ";" + cpu_of("worker", 1) + ";" + cpu_of("worker", 0);
+    const transfer_key key(std::to_string(i) + ";" + cpu_of("worker", 1) + ";" + cpu_of("worker", 0));
     by.note(distributed::push_value{{peer.session(some_session), run}, key, tensor<float>(1.f).untyped()});
   };
   for (int i = 0; i < 10; ++i) push(thief, 7, i);
@@ -356,7 +356,7 @@ TEST_CASE("V5: one that takes the name of a task counts for itself, and the valu
 TEST_CASE("V5: a client that takes a task's own name sends it no values") {
   two_workers local;
   liar self(local.victim(), name_of("worker", 0));
-  const std::string key = "c:0;" + cpu_of("worker", 0) + ";" + cpu_of("worker", 0);
+  const transfer_key key("c:0;" + cpu_of("worker", 0) + ";" + cpu_of("worker", 0));
   const distributed::push_value value{{self.session(some_session), 1}, key, tensor<float>(1.f).untyped()};
   const auto e = self.say(distributed::push_value::method, rpc::encode(value), false);
   REQUIRE(e);
@@ -367,7 +367,7 @@ TEST_CASE("V5: a client that takes a task's own name sends it no values") {
 TEST_CASE("V7: the strings of a value that nobody wants are not read") {
   two_workers local;
   liar peer(local.victim(), other_worker);
-  const std::string key = "c:0;" + cpu_of("worker", 1) + ";" + cpu_of("worker", 0);
+  const transfer_key key("c:0;" + cpu_of("worker", 1) + ";" + cpu_of("worker", 0));
   const auto cut_off = [&](std::uint64_t run) {
     const auto words = tensor<std::string>::of({{"two", "words"}}).untyped();
     auto m = rpc::encode(distributed::push_value{{peer.session(some_session), run}, key, words});

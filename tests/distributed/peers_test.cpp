@@ -10,7 +10,7 @@
 #include <rpc/echo.hpp>
 
 #include <pinion/distributed/wire/peers.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/security.hpp>
 
 namespace {
 

@@ -13,7 +13,7 @@ using namespace fake_cuda_tests;
 
 namespace {
 
-fake_cuda::settings in_order(fake_cuda::turns order) {
+fake_cuda::settings in_order(fake_cuda::thread_order order) {
   fake_cuda::settings now;
   now.order = order;
   return now;
@@ -73,7 +73,7 @@ __global__ void least_of_odd(unsigned long long* least, unsigned* lanes) {
 }  // namespace
 
 TEST_CASE("threads of a block exchange values over their warp and over shared memory, in either order") {
-  const fresh_cuda machine(in_order(GENERATE(fake_cuda::turns::forward, fake_cuda::turns::backward)));
+  const fresh_cuda machine(in_order(GENERATE(fake_cuda::thread_order::forward, fake_cuda::thread_order::backward)));
   int *const from = new_elements<int>(512), *const to = new_elements<int>(2);
   std::vector<int> numbers(512);
   std::iota(numbers.begin(), numbers.end(), 0);
@@ -84,7 +84,7 @@ TEST_CASE("threads of a block exchange values over their warp and over shared me
 }
 
 TEST_CASE("with a barrier, the order of a block's threads changes nothing") {
-  const fresh_cuda machine(in_order(GENERATE(fake_cuda::turns::forward, fake_cuda::turns::backward)));
+  const fresh_cuda machine(in_order(GENERATE(fake_cuda::thread_order::forward, fake_cuda::thread_order::backward)));
   int* const to = new_elements<int>(64);
   run(neighbours, 1, 64, to, true);
   std::vector<int> wanted(64);
@@ -94,7 +94,7 @@ TEST_CASE("with a barrier, the order of a block's threads changes nothing") {
 
 #ifndef __SANITIZE_THREAD__  // it would see what this shows
 TEST_CASE("without a barrier, a thread reads what its neighbour has not written", "[stand-in]") {
-  const fresh_cuda machine(in_order(GENERATE(fake_cuda::turns::forward, fake_cuda::turns::backward)));
+  const fresh_cuda machine(in_order(GENERATE(fake_cuda::thread_order::forward, fake_cuda::thread_order::backward)));
   int* const to = new_elements<int>(64);
   run(neighbours, 1, 64, to, false);
   const std::vector<int> seen = elements(to, 64);

@@ -1,6 +1,6 @@
 // Names of devices and tasks, addresses and transfer keys: the texts that peers and users give.
-#include <pinion/rpc/network.hpp>
-#include <pinion/runtime/step/transfer_key.hpp>
+#include <pinion/opkit/transfer_key.hpp>
+#include <pinion/rpc/transport/network.hpp>
 #include <pinion/spec/cluster_spec.hpp>
 #include <pinion/spec/device_spec.hpp>
 #include <pinion/spec/host_port.hpp>
@@ -9,11 +9,11 @@
 
 namespace fuzz { namespace {
 
-void read_key(std::string_view key) {
-  const auto from = runtime::source_of(key), to = runtime::destination_of(key);
-  law(from.size() + to.size() <= 2 * key.size(), "the parts of a key are longer than the key");
-  task_of_device(from);
-  task_of_device(to);
+void read_key(std::string_view text) {
+  const transfer_key key{std::string(text)};
+  const auto from = key.from(), to = key.to();
+  law(from.size() + to.size() <= 2 * text.size(), "the parts of a key are longer than the key");
+  law(key.from_task().size() <= from.size() && key.to_task().size() <= to.size(), "a task is longer than its device");
 }
 
 // Returns true for an address.

@@ -1,9 +1,9 @@
 // Parts of steps from a master: what a worker admits can be compiled, and says of itself what it needs.
 #include <distributed/wire.hpp>
 
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/session_bodies.hpp>
-#include <pinion/runtime/step/transfer_key.hpp>
 #include <pinion/runtime/task.hpp>
 
 #include <fuzz/graph_changes.hpp>
@@ -80,7 +80,7 @@ std::vector<std::string> seeds() {
     part.device = 0;
     auto s = distributed::cut(m.g, {part});
     const bool is_here = std::any_of(part.items.begin(), part.items.end(), [](const part_item& it) {
-      return it.kind == part_item::receive && task_of_device(runtime::destination_of(it.key)) == here_name;
+      return it.kind == part_item::receive && it.key.to_task() == here_name;
     });
     if (is_here) all.push_back(input_of(rpc::encode(s)));
   }

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <pinion/rpc/byte_rings.hpp>
+#include <pinion/rpc/shared_memory/byte_rings.hpp>
 
 #include <rpc/echo.hpp>
 #include <support/caught.hpp>

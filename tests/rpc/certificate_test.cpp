@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <pinion/rpc/certificate.hpp>
+#include <pinion/rpc/security/certificate.hpp>
 
 namespace {
 

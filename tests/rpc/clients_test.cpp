@@ -8,7 +8,7 @@
 #include <pinion/base/countdown.hpp>
 #include <pinion/rpc/acceptor.hpp>
 #include <pinion/rpc/handshake.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/security.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <pinion/netsim/sim_network.hpp>
-#include <pinion/rpc/network.hpp>
+#include <pinion/rpc/transport/network.hpp>
 
 #include <support/caught.hpp>
 #include <support/dice.hpp>

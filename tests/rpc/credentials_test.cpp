@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include <pinion/rpc/credentials.hpp>
+#include <pinion/rpc/security/credentials.hpp>
 
 #include <support/caught.hpp>
 #include <support/certificates.hpp>

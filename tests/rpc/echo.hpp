@@ -9,10 +9,10 @@
 
 #include <pinion/netsim/sim_network.hpp>
 #include <pinion/rpc/acceptor.hpp>
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/channel.hpp>
-#include <pinion/rpc/credentials.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/credentials.hpp>
+#include <pinion/rpc/security/security.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 #include <rpc/coroutines.hpp>
 

@@ -1,5 +1,5 @@
 // The event loop of a network, between its own thread and threads that wait.
-#include <pinion/rpc/event_loop.hpp>
+#include <pinion/rpc/transport/event_loop.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace {
 

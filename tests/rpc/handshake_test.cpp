@@ -6,7 +6,7 @@
 
 #include <pinion/base/utf8.hpp>
 #include <pinion/rpc/refusals.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/security.hpp>
 
 #include <rpc/echo.hpp>
 

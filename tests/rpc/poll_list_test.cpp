@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <pinion/rpc/poll_list.hpp>
+#include <pinion/rpc/transport/poll_list.hpp>
 
 namespace {
 

@@ -22,9 +22,9 @@
 #include <pinion/rpc/channel.hpp>
 #include <pinion/rpc/failure.hpp>
 #include <pinion/rpc/handshake.hpp>
-#include <pinion/rpc/local_network.hpp>
-#include <pinion/rpc/ring_stream.hpp>
-#include <pinion/rpc/shared_memory.hpp>
+#include <pinion/rpc/shared_memory/local_network.hpp>
+#include <pinion/rpc/shared_memory/ring_stream.hpp>
+#include <pinion/rpc/shared_memory/shared_memory.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
 #include <rpc/echo.hpp>

@@ -66,7 +66,7 @@ std::string text(graph_view g, const std::vector<runtime::partition>& parts) {
     for (std::size_t i = 0; i < part.items.size(); ++i) {
       const part_item& it = part.items[i];
       all += "  " + std::to_string(i) + " " + kinds[it.kind] + " " +
-             (it.key.empty() ? g[it.node].name : it.key.substr(0, it.key.find(';')));
+             (it.key.empty() ? g[it.node].name : std::string(it.key.edge()));
       for (auto [item, output] : it.inputs) all += " <" + std::to_string(item) + ":" + std::to_string(output);
       for (int before : it.after) all += " after " + std::to_string(before);
       all += "\n";
@@ -186,7 +186,7 @@ TEST_CASE("the two ends of a transfer have one key, which names value, source an
   auto y = identity(x, "y");
   const auto parts = cut(f.g, {{end_of(x)}, {end_of(y)}, {}});
   const std::string task = "/job:localhost/replica:0/task:0/device:";
-  CHECK(parts.at(0).items.at(1).key == "x:0;" + task + "CPU:0;" + task + "CPU:1");
+  CHECK(parts.at(0).items.at(1).key.text() == "x:0;" + task + "CPU:0;" + task + "CPU:1");
   CHECK(parts.at(1).items.at(0).key == parts.at(0).items.at(1).key);
 }
 
@@ -266,37 +266,37 @@ struct listener {
 TEST_CASE("value and receiver meet in either order, each once") {
   runtime::local_rendezvous meet;
   listener l;
-  meet.send("a", tensor<int>(1).untyped());
-  meet.receive("a", l("a"));
-  meet.receive("b", l("b"));
+  meet.send(transfer_key("a"), tensor<int>(1).untyped());
+  meet.receive(transfer_key("a"), l("a"));
+  meet.receive(transfer_key("b"), l("b"));
   CHECK(l.told == "a=1 ");
-  meet.send("b", tensor<int>(2).untyped());
-  meet.receive("a", l("again"));
+  meet.send(transfer_key("b"), tensor<int>(2).untyped());
+  meet.receive(transfer_key("a"), l("again"));
   CHECK(l.told == "a=1 b=2 ");
-  meet.send("a", {});
+  meet.send(transfer_key("a"), {});
   CHECK(l.told == "a=1 b=2 again=signal ");
 }
 
 TEST_CASE("an abort gives every receiver, whether it waits or comes later, the first error") {
   runtime::local_rendezvous meet;
   listener l;
-  meet.send("a", tensor<int>(1).untyped());
-  meet.receive("b", l("b"));
+  meet.send(transfer_key("a"), tensor<int>(1).untyped());
+  meet.receive(transfer_key("b"), l("b"));
   meet.abort(error(errc::cancelled, "first"));
   meet.abort(error(errc::internal, "second"));
-  meet.send("c", tensor<int>(1).untyped());
-  meet.receive("a", l("a"));
-  meet.receive("c", l("c"));
+  meet.send(transfer_key("c"), tensor<int>(1).untyped());
+  meet.receive(transfer_key("a"), l("a"));
+  meet.receive(transfer_key("c"), l("c"));
   CHECK(l.told == "b=cancelled a=cancelled c=cancelled ");
 }
 
 TEST_CASE("a receiver may use the rendezvous that calls it") {
   runtime::local_rendezvous meet;
   listener l;
-  meet.receive("a", [&](outcome<handed_over> v) { meet.send("b", std::move(v).value()); });
-  meet.receive("c", [&](const outcome<handed_over>&) { meet.receive("d", l("d")); });
-  meet.receive("b", l("b"));
-  meet.send("a", tensor<int>(1).untyped());
+  meet.receive(transfer_key("a"), [&](outcome<handed_over> v) { meet.send(transfer_key("b"), std::move(v).value()); });
+  meet.receive(transfer_key("c"), [&](const outcome<handed_over>&) { meet.receive(transfer_key("d"), l("d")); });
+  meet.receive(transfer_key("b"), l("b"));
+  meet.send(transfer_key("a"), tensor<int>(1).untyped());
   CHECK(l.told == "b=1 ");
   meet.abort(error(errc::aborted, "no more"));
   CHECK(l.told == "b=1 d=aborted ");
@@ -324,7 +324,7 @@ struct by_hand {
     item.kind = kind;
     item.node = id_of(x);
     item.inputs = std::move(inputs);
-    item.key = std::move(key);
+    item.key = transfer_key(std::move(key));
     item.outputs = kind == part_item::send || kind == part_item::fetch ? 0 : 1;
     part.items.push_back(std::move(item));
     return static_cast<int>(part.items.size()) - 1;
@@ -343,7 +343,7 @@ TEST_CASE("a run that waits for a value holds no thread, and ends when it comes"
   run.add(part_item::fetch, {{run.add(part_item::receive, {}, "k"), 0}});
   run.start();
   CHECK(run.ended == 0);
-  run.meet.send("k", tensor<int>(5).untyped());
+  run.meet.send(transfer_key("k"), tensor<int>(5).untyped());
   CHECK(run.ended == 1);
   CHECK_FALSE(run.state.failed());
   CHECK(run.state.fetches[0] == tensor<int>(5).untyped());
@@ -358,7 +358,7 @@ TEST_CASE("a value that comes in an inline run has brief items run there, and th
     run.part.items[0].node = id_of(floats);
     run.add(part_item::fetch, {{run.add(part_item::compute, {{value, 0}}), 0}});
     run.start();
-    const auto left = inline_run::run([&] { run.meet.send("k", {tensor<float>({elements}).untyped()}); });
+    const auto left = inline_run::run([&] { run.meet.send(transfer_key("k"), {tensor<float>({elements}).untyped()}); });
     CHECK(left.size() == (elements > 10 ? 1 : 0));
     CHECK(run.ended == (elements > 10 ? 0 : 1));
     for (const auto& longer : left) longer();
@@ -378,10 +378,10 @@ TEST_CASE("in an inline run some brief items run, not however many") {
     run.part.items.back().after = {last};
   }
   run.start();
-  auto left = inline_run::run([&] { run.meet.send("k", tensor<int>(5).untyped()); });
+  auto left = inline_run::run([&] { run.meet.send(transfer_key("k"), tensor<int>(5).untyped()); });
   CHECK(left.size() == 1);
   for (const auto& rest : left) rest();
-  for (int i = 0; i < 40; ++i) run.meet.send("r" + std::to_string(i), tensor<int>(5).untyped());
+  for (int i = 0; i < 40; ++i) run.meet.send(transfer_key("r" + std::to_string(i)), tensor<int>(5).untyped());
   CHECK(run.ended == 1);
   CHECK_FALSE(run.state.failed());
 }
@@ -394,7 +394,7 @@ TEST_CASE("a receive that never comes ends with its step's deadline") {
   CHECK(run.ended == 1);
   CHECK(run.state.failure()->code() == errc::deadline_exceeded);
   CHECK(run.state.cancellation.cancelled());
-  run.meet.send("k", tensor<int>(5).untyped());
+  run.meet.send(transfer_key("k"), tensor<int>(5).untyped());
   CHECK(run.state.fetches[0].empty());
 }
 

@@ -99,7 +99,7 @@ class random_step {
   static executable::item item_of(part_item::kind_t kind, std::string key = "") {
     executable::item it{};
     it.kind = kind;
-    it.key = std::move(key);
+    it.key = transfer_key(std::move(key));
     return it;
   }
   int add(std::size_t device, executable::item it, const std::vector<int>& slots, std::vector<int> after, int outputs) {
@@ -191,7 +191,7 @@ class random_step {
       std::vector<std::pair<std::size_t, std::size_t>> ready;
       for (const auto& [d, i] : left)
         if (pending[d][i] == 0 && !is_held(parts[d][i]) &&
-            (parts[d][i].kind != part_item::receive || sent.count(parts[d][i].key) > 0))
+            (parts[d][i].kind != part_item::receive || sent.count(parts[d][i].key.text()) > 0))
           ready.push_back({d, i});
       if (ready.empty()) return void(r.is_stuck = true);
       const auto [d, i] = ready[random() % ready.size()];
@@ -205,8 +205,8 @@ class random_step {
     std::vector<any_tensor> inputs, outputs(static_cast<std::size_t>(it.outputs));
     for (const auto& in : it.inputs) inputs.push_back(slots.at(in.slot));
     switch (it.kind) {
-      case part_item::send: sent[it.key] = inputs.empty() ? any_tensor() : inputs[0]; break;
-      case part_item::receive: outputs[0] = sent.at(it.key); break;
+      case part_item::send: sent[it.key.text()] = inputs.empty() ? any_tensor() : inputs[0]; break;
+      case part_item::receive: outputs[0] = sent.at(it.key.text()); break;
       case part_item::fetch: r.fetched[it.index] = *inputs[0].data<std::int64_t>(); break;
       default:
         kernel_context c;

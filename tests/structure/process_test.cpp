@@ -50,7 +50,7 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
             "op/matmul/gemm.hpp: blas_callers",                       // that a BLAS lets in one by one
             "opkit/refusals.ipp: detail::noted_refusals",             // nodes that a library refused
             "placement/op_knowledge.ipp: detail::library_knowledge",  // the kernels of ops
-            "rpc/key.ipp: detail::stretched_keys",                    // what shared keys became
+            "rpc/security/key.ipp: detail::stretched_keys",           // what shared keys became
             "rpc/tcp_network.ipp: detail::shared_network",            // the network's thread, while it is used
             "rpc/tls_stream.ipp: detail::tls_bio_method",             // OpenSSL's way to the bytes of streams
             "runtime/backend.ipp: detail::entered_scheme",            // the way to sessions of other tasks

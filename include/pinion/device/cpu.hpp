@@ -19,6 +19,7 @@ class cpu_device final : public device {
   explicit cpu_device(const device_spec& spec) : device(spec, nominal_memory, "") {}
 
   allocator& memory() override { return pool_allocator::of_cpus(); }
+  std::int64_t memory_used() override { return pool_allocator::of_cpus().held(); }
   any_tensor from_host(const any_tensor& value) override { return value; }
   void to_host(const any_tensor& value, completion<any_tensor> done) override { done(value); }
 };

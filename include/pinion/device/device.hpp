@@ -104,6 +104,9 @@ class device {
   std::int64_t memory_limit() const { return memory_limit_; }
   // True if an allocation beyond memory_limit() fails; false if that number is nominal.
   virtual bool memory_is_limited() const { return true; }
+  // The bytes of the memory in use now, and the most that were ever in use; 0: they are not counted.
+  virtual std::int64_t memory_used() { return 0; }
+  virtual std::int64_t memory_peak() { return 0; }
   // A line about the hardware; empty for a CPU.
   const std::string& description() const { return description_; }
 

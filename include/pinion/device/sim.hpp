@@ -113,6 +113,8 @@ class sim_device final : public device {
   sim_device(const device_spec& spec, const sim::accelerator& like);
 
   sim_allocator& memory() override { return *memory_; }
+  std::int64_t memory_used() override { return memory_->used(); }
+  std::int64_t memory_peak() override { return memory_->peak(); }
   devices::stream* stream() override { return stream_.get(); }
 
   // Waits for the streams, for the callbacks, and again for the stream that fills the blocks which they released.

@@ -5,7 +5,7 @@
 #include <pinion/base/countdown.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/netsim/sleeper.hpp>
-#include <pinion/rpc/network.hpp>
+#include <pinion/rpc/transport/network.hpp>
 
 namespace pinion { inline namespace v0 { namespace netsim {
 

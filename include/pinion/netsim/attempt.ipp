@@ -4,7 +4,7 @@
 #include <pinion/netsim/attempt.hpp>
 #include <pinion/netsim/listener.hpp>
 #include <pinion/netsim/stream.hpp>
-#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace netsim {
 

@@ -3,7 +3,7 @@
 
 #include <pinion/base/error.hpp>
 #include <pinion/netsim/listener.hpp>
-#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace netsim {
 

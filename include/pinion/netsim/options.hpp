@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <pinion/rpc/network.hpp>
+#include <pinion/rpc/transport/network.hpp>
 
 namespace pinion { inline namespace v0 { namespace netsim {
 

@@ -10,7 +10,7 @@
 #include <pinion/netsim/listener.hpp>
 #include <pinion/netsim/sim_network.hpp>
 #include <pinion/netsim/timer.hpp>
-#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace netsim {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include <pinion/netsim/stream.hpp>
-#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace netsim {
 

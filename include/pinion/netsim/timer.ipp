@@ -2,7 +2,7 @@
 #pragma once
 
 #include <pinion/netsim/timer.hpp>
-#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace netsim {
 

@@ -8,7 +8,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/netsim/options.hpp>
-#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace netsim {
 

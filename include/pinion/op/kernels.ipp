@@ -28,7 +28,6 @@
 #include <pinion/op/summary/cpu.hpp>
 #include <pinion/op/sync/cpu.hpp>
 #include <pinion/op/variable/cpu.hpp>
-#include <pinion/opkit/announcing_kernel.hpp>
 #include <pinion/opkit/registry.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -63,14 +62,12 @@ inline kernel_maker cuda_maker_for(const kernel_setup& setup) {
 }
 
 // The kernel of an op of the library on a GPU, whose launches follow from shapes, attributes and addresses alone.
-class replayed_kernel final : public announcing_kernel {
+class replayed_kernel final : public kernel {
  public:
   explicit replayed_kernel(std::unique_ptr<kernel> of) : of_(std::move(of)) {}
   void run(kernel_context& context) override { of_->run(context); }
   bool may_replay() const override { return true; }
-  void announce(std::span<const unsigned char> wanted) override {
-    if (auto* const of = dynamic_cast<announcing_kernel*>(of_.get())) of->announce(wanted);
-  }
+  void announce(std::span<const unsigned char> wanted) override { of_->announce(wanted); }
 
  private:
   const std::unique_ptr<kernel> of_;

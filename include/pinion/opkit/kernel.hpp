@@ -162,6 +162,10 @@ class kernel {
   // The default runs the kernel and calls `done` at once.
   virtual void start(kernel_context& context, ended done);
 
+  // Announces the code of runs over the shapes that the graph knows, for kernels whose code is made while the program
+  // runs: so that of a step is made together, before its first run. `wanted`: one flag per output. Called at most once.
+  virtual void announce(std::span<const unsigned char> wanted) { static_cast<void>(wanted); }
+
   // Tells whether the CUDA kernels that a run launches may be recorded, and enqueued again in place of another run with
   // inputs of the same shapes: their arguments follow from shapes, attributes and addresses alone, and numbers that
   // differ from run to run are read from the device.

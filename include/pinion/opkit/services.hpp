@@ -10,6 +10,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/device/device.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -24,6 +25,9 @@ class resource {
   virtual ~resource() = default;
   // The size of the value that it holds, if it is a variable.
   virtual std::int64_t bytes() const { return 0; }
+  // Tells that a task, by its full name, has ended or is not there any more, and why. Called in any thread. A task that
+  // was lost may come back.
+  virtual void lost(const std::string& task, const error& why) { static_cast<void>(task), static_cast<void>(why); }
 };
 
 // The resources of one task, by container and name. Thread-safe.
@@ -48,20 +52,18 @@ struct handed_over {
 
 // The exchange of values between the parts of a step. A value is sent once and received once, in either order. send
 // never blocks. A second receiver of a key gets an error at once, since it would wait for ever.
-//
-// Keys are texts that both sides derive from the edge, see runtime/step/transfer_key.hpp.
 class rendezvous {
  public:
   using receiver = completion<handed_over>;
   virtual ~rendezvous() = default;
   // Sends the value of a key.
-  virtual void send(const std::string& key, handed_over value) = 0;
+  virtual void send(const transfer_key& key, handed_over value) = 0;
   // Calls `done` once with the value of a key, when it has been sent. It may be called before receive returns.
-  virtual void receive(const std::string& key, receiver done) = 0;
+  virtual void receive(const transfer_key& key, receiver done) = 0;
   virtual void abort(const error& why) = 0;  // ends every receiver, waiting or future, with the error
 
  protected:
-  static error received_twice(const std::string& key);
+  static error received_twice(const transfer_key& key);
 };
 
 struct body;

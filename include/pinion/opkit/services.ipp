@@ -6,8 +6,8 @@
 
 namespace pinion { inline namespace v0 {
 
-PINION_DECL error rendezvous::received_twice(const std::string& key) {
-  return error(errc::internal, "the value '" + key + "' is received twice; it is sent once");
+PINION_DECL error rendezvous::received_twice(const transfer_key& key) {
+  return error(errc::internal, "the value '" + key.text() + "' is received twice; it is sent once");
 }
 
 PINION_DECL std::unique_ptr<bound_body> nested_step::bind(std::span<const cell>) {

@@ -13,10 +13,10 @@
 #include <pinion/base/error.hpp>
 #include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/deliveries.hpp>
-#include <pinion/rpc/fuse.hpp>
 #include <pinion/rpc/handshake.hpp>
 #include <pinion/rpc/refusals.hpp>
-#include <pinion/rpc/slab_account.hpp>
+#include <pinion/rpc/shared_memory/slab_account.hpp>
+#include <pinion/rpc/transport/fuse.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

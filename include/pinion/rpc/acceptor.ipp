@@ -6,9 +6,9 @@
 #include <set>
 
 #include <pinion/rpc/acceptor.hpp>
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/channel.hpp>
 #include <pinion/rpc/tls_stream.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

@@ -26,7 +26,7 @@
 #include <pinion/rpc/handshake.hpp>
 #include <pinion/rpc/message.hpp>
 #include <pinion/rpc/pulse.hpp>
-#include <pinion/rpc/slab_account.hpp>
+#include <pinion/rpc/shared_memory/slab_account.hpp>
 #include <pinion/rpc/task_state.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {

@@ -5,12 +5,12 @@
 
 #include <pinion/base/insist.hpp>
 #include <pinion/base/log.hpp>
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/channel.hpp>
-#include <pinion/rpc/fuse.hpp>
-#include <pinion/rpc/local_network.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/security.hpp>
+#include <pinion/rpc/shared_memory/local_network.hpp>
 #include <pinion/rpc/tls_stream.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
+#include <pinion/rpc/transport/fuse.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

@@ -36,10 +36,10 @@
 #include <pinion/rpc/backlog.hpp>
 #include <pinion/rpc/frame.hpp>
 #include <pinion/rpc/message.hpp>
-#include <pinion/rpc/network.hpp>
 #include <pinion/rpc/outbox.hpp>
 #include <pinion/rpc/responder.hpp>
 #include <pinion/rpc/traffic.hpp>
+#include <pinion/rpc/transport/network.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/failure.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

@@ -25,11 +25,11 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
-#include <pinion/rpc/credentials.hpp>
 #include <pinion/rpc/frame.hpp>
 #include <pinion/rpc/message.hpp>
-#include <pinion/rpc/network.hpp>
 #include <pinion/rpc/opening.hpp>
+#include <pinion/rpc/security/credentials.hpp>
+#include <pinion/rpc/transport/network.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/failure.hpp>
 #include <pinion/rpc/handshake.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/security.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc { namespace detail {
 

@@ -17,7 +17,7 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
-#include <pinion/rpc/network.hpp>
+#include <pinion/rpc/transport/network.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

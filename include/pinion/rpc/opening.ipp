@@ -9,8 +9,8 @@
 #include <pinion/base/error.hpp>
 #include <pinion/base/harmless.hpp>
 #include <pinion/base/outcome.hpp>
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/opening.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

@@ -20,11 +20,11 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/rpc/asio.hpp>
 #include <pinion/rpc/backlog.hpp>
 #include <pinion/rpc/frame.hpp>
 #include <pinion/rpc/message.hpp>
-#include <pinion/rpc/shared_memory.hpp>
+#include <pinion/rpc/shared_memory/shared_memory.hpp>
+#include <pinion/rpc/transport/asio.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

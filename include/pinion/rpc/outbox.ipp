@@ -5,8 +5,8 @@
 #include <bit>
 #include <utility>
 
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/outbox.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/base/few_lines.hpp>
-#include <pinion/rpc/network.hpp>
+#include <pinion/rpc/transport/network.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

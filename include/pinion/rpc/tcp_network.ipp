@@ -19,11 +19,11 @@
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/base/time_slice.hpp>
-#include <pinion/rpc/asio_io.hpp>
-#include <pinion/rpc/event_loop.hpp>
-#include <pinion/rpc/local_network.hpp>
-#include <pinion/rpc/socket_stream.hpp>
+#include <pinion/rpc/shared_memory/local_network.hpp>
 #include <pinion/rpc/tcp_network.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
+#include <pinion/rpc/transport/event_loop.hpp>
+#include <pinion/rpc/transport/socket_stream.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

@@ -20,9 +20,9 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
-#include <pinion/rpc/key.hpp>
-#include <pinion/rpc/network.hpp>
-#include <pinion/rpc/tls.hpp>
+#include <pinion/rpc/security/key.hpp>
+#include <pinion/rpc/security/tls.hpp>
+#include <pinion/rpc/transport/network.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include <pinion/base/process.hpp>
-#include <pinion/rpc/asio_io.hpp>
-#include <pinion/rpc/certificate.hpp>
 #include <pinion/rpc/opening.hpp>
+#include <pinion/rpc/security/certificate.hpp>
 #include <pinion/rpc/tls_stream.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 

@@ -9,9 +9,6 @@
 #include <pinion/base/countdown.hpp>
 #include <pinion/base/processors.hpp>
 #include <pinion/base/said_wait.hpp>
-#if PINION_HAS_CUDA
-#include <pinion/device/cuda/memory.hpp>
-#endif
 #include <pinion/device/pool_allocator.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/runtime/direct_session.hpp>
@@ -133,15 +130,10 @@ inline void note_arena(pinion::plan& made, const executable& part) {
 
 // Requires: the GPU is in use, or will be soon.
 inline void note_gpu_memory(pinion::plan& made, const executable& part) {
-#if PINION_HAS_CUDA
-  const bool is_cuda = part.device->kernels() == devices::kernel_code::cuda;
-  const auto* const of = is_cuda ? dynamic_cast<const cuda::memory*>(&part.device->memory()) : nullptr;
-  if (of && of->peak() > 0)
-    made.add_note(fmt::format("{}: {} of {} bytes were in use at once so far, by all steps", part.device->name(),
-                              of->peak(), of->limit()));
-#else
-  (void)made, (void)part;
-#endif
+  if (part.device->kernels() != devices::kernel_code::cuda) return;
+  if (const std::int64_t peak = part.device->memory_peak(); peak > 0)
+    made.add_note(fmt::format("{}: {} of {} bytes were in use at once so far, by all steps", part.device->name(), peak,
+                              part.device->memory_limit()));
 }
 
 inline void note_segments(pinion::plan& made, const executable& part) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/partial_run_backend.hpp>
 #include <pinion/runtime/step/partition.hpp>
@@ -41,7 +42,7 @@ class local_partial_run final : public partial_run_backend, public std::enable_s
 
  private:
   struct arrivals;
-  std::shared_ptr<arrivals> receive(const std::vector<std::string>& keys);
+  std::shared_ptr<arrivals> receive(const std::vector<transfer_key>& keys);
   std::optional<std::chrono::steady_clock::time_point> deadline() const;
 
   std::shared_ptr<compiled_step> step_;  // null once it has ended

@@ -40,7 +40,7 @@ PINION_DECL void local_partial_run::feed(std::size_t number, any_tensor value) {
 
 PINION_DECL std::vector<any_tensor> local_partial_run::await(std::span<const std::size_t> fetches,
                                                              std::span<const std::size_t> targets) {
-  std::vector<std::string> keys;
+  std::vector<transfer_key> keys;
   for (const std::size_t n : fetches) keys.push_back(fetch_key(n, detail::at_caller));
   for (const std::size_t n : targets) keys.push_back(target_key(n, detail::at_caller));
   const auto come = receive(keys);
@@ -56,7 +56,7 @@ PINION_DECL std::vector<any_tensor> local_partial_run::await(std::span<const std
 }
 
 PINION_DECL std::shared_ptr<local_partial_run::arrivals> local_partial_run::receive(
-    const std::vector<std::string>& keys) {
+    const std::vector<transfer_key>& keys) {
   const auto come = std::make_shared<arrivals>(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i)
     meet_.receive(keys[i], [come, i](outcome<handed_over> value) {

@@ -52,21 +52,9 @@ PINION_DECL std::vector<device_info> task::device_infos() const {
   return list;
 }
 
-namespace detail {
-
-inline std::int64_t memory_used(devices::device& of) {
-#if PINION_HAS_CUDA
-  if (const auto* gpu = dynamic_cast<const cuda::memory*>(&of.memory())) return gpu->used();
-#endif
-  if (const auto* sim = dynamic_cast<const devices::sim_allocator*>(&of.memory())) return sim->used();
-  return devices::pool_allocator::of_cpus().held();
-}
-
-}  // namespace detail
-
 PINION_DECL std::vector<std::int64_t> task::memory_used() const {
   std::vector<std::int64_t> all;
-  for (const auto& d : devices) all.push_back(detail::memory_used(*d));
+  for (const auto& d : devices) all.push_back(d->memory_used());
   return all;
 }
 

@@ -16,7 +16,6 @@
 
 #include <pinion/base/seconds_text.hpp>
 #include <pinion/opkit/kernel.hpp>
-#include <pinion/state/loss_listener.hpp>
 #include <pinion/state/members.hpp>
 #include <pinion/state/waiter.hpp>
 
@@ -28,7 +27,7 @@ namespace pinion { inline namespace v0 { namespace state {
 // Owned by the task's resource manager and by the kernels that use it. Thread-safe. A call that waits holds no thread:
 // its `done` is called when it ends, without the lock, in any thread.
 template <class Calls, class Counters>
-class meeting : public resource, public loss_listener, public std::enable_shared_from_this<meeting<Calls, Counters>> {
+class meeting : public resource, public std::enable_shared_from_this<meeting<Calls, Counters>> {
  public:
   const std::string& name() const { return name_; }
   // The number of replicas that have not left.

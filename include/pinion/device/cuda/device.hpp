@@ -52,6 +52,8 @@ class device final : public devices::device {
   product_precision float_products() const override { return float_products_; }
   const card_facts& facts() const { return card_->facts(); }
   cuda::memory& memory() override { return *use().memory; }
+  std::int64_t memory_used() override { return memory().used(); }
+  std::int64_t memory_peak() override { return memory().peak(); }
   devices::stream* stream() override { return use().kernels.get(); }
 
   any_tensor from_host(const any_tensor& value) override;

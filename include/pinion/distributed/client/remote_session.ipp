@@ -8,7 +8,7 @@
 #include <pinion/distributed/client/remote_partial_run.hpp>
 #include <pinion/distributed/client/remote_session.hpp>
 #include <pinion/distributed/master/local_masters.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/security.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 

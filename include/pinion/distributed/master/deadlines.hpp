@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <pinion/base/config.hpp>
-#include <pinion/rpc/network.hpp>
+#include <pinion/rpc/transport/network.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 

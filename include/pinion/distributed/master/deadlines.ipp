@@ -5,7 +5,7 @@
 
 #include <pinion/base/outcome.hpp>
 #include <pinion/distributed/master/deadlines.hpp>
-#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 

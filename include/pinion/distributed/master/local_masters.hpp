@@ -8,7 +8,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/master/master.hpp>
-#include <pinion/rpc/credentials.hpp>
+#include <pinion/rpc/security/credentials.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include <pinion/distributed/master/master.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/security.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 

@@ -9,8 +9,8 @@
 
 #include <pinion/base/insist.hpp>
 #include <pinion/distributed/master/master_session.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
-#include <pinion/runtime/step/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -354,7 +354,7 @@ PINION_DECL pinion::plan master_session::narrowed(const pinion::plan& p, const r
   for (const auto& piece : pieces)
     for (const auto& it : piece.items)
       if (it.kind == runtime::part_item::receive && it.narrow)
-        all.emplace(output_name(runs[it.node], it.index), runtime::source_of(it.key), runtime::destination_of(it.key));
+        all.emplace(output_name(runs[it.node], it.index), it.key.from(), it.key.to());
   plan_figures figures = p.figures();
   for (planned_transfer& t : figures.transfers) {
     const auto name = [&](int d) -> const std::string& { return p.devices()[static_cast<std::size_t>(d)].name; };

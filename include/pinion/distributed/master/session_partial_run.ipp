@@ -33,7 +33,7 @@ PINION_DECL void session_partial_run::begin(std::shared_ptr<session_run> run) {
 }
 
 PINION_DECL void session_partial_run::await_ends() {
-  const auto await = [this](std::string key, std::vector<std::optional<any_tensor>>& ends, std::size_t number) {
+  const auto await = [this](const transfer_key& key, std::vector<std::optional<any_tensor>>& ends, std::size_t number) {
     meet_->receive(key, [self = shared_from_this(), &ends, number](outcome<handed_over> value) {
       if (value) self->came(ends, number, std::move(value).value().value);  // a failure comes with the end of the run
     });

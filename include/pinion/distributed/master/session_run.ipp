@@ -10,8 +10,8 @@
 #include <pinion/base/log.hpp>
 #include <pinion/base/said_wait.hpp>
 #include <pinion/distributed/master/session_run.hpp>
-#include <pinion/rpc/asio_io.hpp>
-#include <pinion/runtime/step/transfer_key.hpp>
+#include <pinion/opkit/transfer_key.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -201,8 +201,7 @@ PINION_DECL std::string session_run::waits_for() const {
 
 PINION_DECL std::string session_run::own_part() const {
   if (const auto key = s_.here.waits_for(id_); !key.empty())
-    return "waiting for " + std::string(runtime::value_of(key)) + " from " +
-           std::string(task_of_device(runtime::source_of(key)));
+    return "waiting for " + std::string(key.edge()) + " from " + std::string(key.from_task());
   const auto told = outcome_of([this] { return s_.here.progress_of(id_); });
   return told && !told.value().nodes.empty() ? fmt::format("its own part is in {}", fmt::join(told.value().nodes, ", "))
                                              : "";

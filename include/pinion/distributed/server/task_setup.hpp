@@ -26,6 +26,8 @@ struct server_threads {
 // Returns the job of a server, which options may leave out where the cluster has one. Throws invalid_argument where it
 // has several, and not_found if it has no such task.
 std::string job_of(const cluster_spec& cluster, const server_options& options);
+// Returns the address of a server's task in the cluster's spec.
+std::string address_in(const cluster_spec& cluster, const server_options& options);
 // Returns the key and certificates of a server: its own, or those of its config.
 const security_options& security_of(const server_options& options);
 // Returns the threads of a server: those that it asks for, or its part of this machine's cores.

@@ -9,7 +9,7 @@
 #include <pinion/base/log.hpp>
 #include <pinion/base/processors.hpp>
 #include <pinion/distributed/server/task_setup.hpp>
-#include <pinion/rpc/network.hpp>
+#include <pinion/rpc/transport/network.hpp>
 #include <pinion/spec/host_port.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -22,6 +22,10 @@ PINION_DECL std::string job_of(const cluster_spec& cluster, const server_options
   const std::string job = options.job.empty() ? jobs[0] : options.job;
   cluster.address(job, options.task);  // throws not_found, and says what there is
   return job;
+}
+
+PINION_DECL std::string address_in(const cluster_spec& cluster, const server_options& options) {
+  return cluster.address(job_of(cluster, options), options.task);
 }
 
 PINION_DECL const security_options& security_of(const server_options& options) {

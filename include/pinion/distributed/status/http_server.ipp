@@ -17,9 +17,9 @@
 #include <pinion/base/harmless.hpp>
 #include <pinion/base/without_signals.hpp>
 #include <pinion/distributed/status/http_server.hpp>
-#include <pinion/rpc/asio_io.hpp>
-#include <pinion/rpc/network.hpp>
-#include <pinion/rpc/socket_stream.hpp>
+#include <pinion/rpc/transport/asio_io.hpp>
+#include <pinion/rpc/transport/network.hpp>
+#include <pinion/rpc/transport/socket_stream.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
 

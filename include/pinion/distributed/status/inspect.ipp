@@ -16,7 +16,7 @@
 #include <pinion/distributed/status/inspect.hpp>
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/rpc/channel.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/security.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 #include <pinion/runtime/options.hpp>
 #include <pinion/spec/names.hpp>

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include <pinion/distributed/wire/fingerprint.hpp>
-#include <pinion/rpc/digest.hpp>
+#include <pinion/rpc/security/digest.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 

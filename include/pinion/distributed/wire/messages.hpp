@@ -14,6 +14,7 @@
 #include <pinion/distributed/wire/run_id.hpp>
 #include <pinion/distributed/wire/step.hpp>
 #include <pinion/distributed/wire/subgraph.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/rpc/failure.hpp>
 #include <pinion/rpc/typed.hpp>
 
@@ -51,7 +52,7 @@ struct about_session {
 template <rpc::method Number>
 struct about_value {
   run_id run;
-  std::string key;
+  transfer_key key;
   PINION_MESSAGE(Number, run, key)
 };
 template <rpc::method Number>
@@ -176,7 +177,7 @@ using reset_containers = about_containers<14>;
 template <class Value>
 struct push_of {
   run_id run;
-  std::string key;
+  transfer_key key;
   Value value;
   PINION_MESSAGE(20, run, key, value)
 };

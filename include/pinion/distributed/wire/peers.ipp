@@ -7,8 +7,8 @@
 #include <pinion/base/descriptors.hpp>
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/wire/task_name.hpp>
-#include <pinion/rpc/digest.hpp>
-#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/security/digest.hpp>
+#include <pinion/rpc/security/security.hpp>
 #include <pinion/spec/device_spec.hpp>
 #include <pinion/spec/host_port.hpp>
 #include <pinion/spec/names.hpp>

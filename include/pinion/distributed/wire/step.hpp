@@ -4,6 +4,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/wire/graph.hpp>
 #include <pinion/distributed/wire/values.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/placement/plan/plan.hpp>
 #include <pinion/runtime/step/partition.hpp>
 #include <pinion/runtime/step/signature.hpp>
@@ -41,6 +42,17 @@ namespace detail {
 void check_times(rpc::reader& a, std::int64_t start, std::int64_t duration);
 inline void check_times(rpc::writer&, std::int64_t, std::int64_t) {}
 }  // namespace detail
+
+template <class A>
+void save(A& a, const transfer_key& key) {
+  a(key.text());
+}
+template <class A>
+void load(A& a, transfer_key& key) {
+  std::string text;
+  a(text);
+  key = transfer_key(std::move(text));
+}
 
 template <class A>
 void serialize(A& a, trace_event& e) {

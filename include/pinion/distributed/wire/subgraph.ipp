@@ -7,7 +7,7 @@
 
 #include <pinion/base/cancellable_work.hpp>
 #include <pinion/distributed/wire/subgraph.hpp>
-#include <pinion/runtime/step/transfer_key.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
 
@@ -145,11 +145,11 @@ class part_check {
   void check_transfer(const item& it, std::size_t least, std::size_t most, std::size_t outputs) {
     expect(!it.key.empty(), "a transfer without a key");
     auto& used = it.kind == item::send ? keys_.sent : keys_.received;
-    expect(used.insert(it.key).second,
-           "the value '" + it.key + "' is " + (it.kind == item::send ? "sent" : "received") + " twice");
+    expect(used.insert(it.key.text()).second,
+           "the value '" + it.key.text() + "' is " + (it.kind == item::send ? "sent" : "received") + " twice");
     check_passing(it, least, most, outputs);
     expect(!it.narrow || (carries_floats(it) && !it.peer),
-           "the value '" + it.key + "' goes as bfloat16, and is not of floats on their way to another task");
+           "the value '" + it.key.text() + "' goes as bfloat16, and is not of floats on their way to another task");
   }
   // A feed does not say what it is; the kernel looks when it has the value.
   bool carries_floats(const item& it) const {
@@ -260,15 +260,15 @@ namespace detail {
 inline void expect_transfer(const runtime::part_item& it, std::string_view task,
                             const std::function<bool(std::string_view)>& is_peer) {
   const bool sends = it.kind == runtime::part_item::send;
-  const std::string_view from = task_of_device(runtime::source_of(it.key)),
-                         to = task_of_device(runtime::destination_of(it.key));
-  expect((sends ? from : to) == task, "the value '" + it.key + "' is " + (sends ? "sent from " : "received in ") +
-                                          std::string(task) + ", and its key says otherwise");
+  const std::string_view from = it.key.from_task(), to = it.key.to_task();
+  expect((sends ? from : to) == task, "the value '" + it.key.text() + "' is " +
+                                          (sends ? "sent from " : "received in ") + std::string(task) +
+                                          ", and its key says otherwise");
   const std::string_view other = sends ? to : from;
-  expect(other == task || is_peer(other), "the value '" + it.key + "' is " + (sends ? "for " : "from ") +
+  expect(other == task || is_peer(other), "the value '" + it.key.text() + "' is " + (sends ? "for " : "from ") +
                                               std::string(other) + ", which takes no part in the step");
   expect(!it.peer || (it.inputs.size() == 1 && to == task),
-         "the value '" + it.key + "' goes straight to another accelerator of this task, and there is none");
+         "the value '" + it.key.text() + "' goes straight to another accelerator of this task, and there is none");
 }
 
 }  // namespace detail
@@ -279,15 +279,14 @@ PINION_DECL void expect_transfers(graph_view g, const std::vector<runtime::parti
   std::unordered_set<std::string_view> sent;
   for (const auto& part : parts)
     for (const auto& it : part.items)
-      if (it.kind == item::send) sent.insert(it.key);
+      if (it.kind == item::send) sent.insert(it.key.text());
   for (const auto& part : parts)
     for (const auto& it : part.items) {
       if (it.kind != item::send && it.kind != item::receive) continue;
       detail::naming(g[it.node], [&] {
         detail::expect_transfer(it, task, is_peer);
-        detail::expect(
-            it.kind == item::send || task_of_device(runtime::source_of(it.key)) != task || sent.count(it.key) > 0,
-            "the value '" + it.key + "' is received, and no part of the step sends it");
+        detail::expect(it.kind == item::send || it.key.from_task() != task || sent.count(it.key.text()) > 0,
+                       "the value '" + it.key.text() + "' is received, and no part of the step sends it");
       });
     }
 }

@@ -13,16 +13,16 @@ inline std::string text_of(const std::optional<output_type>& type) {
 
 }  // namespace detail
 
-PINION_DECL void expect_type(const std::string& key, const value_outline& is, const std::optional<output_type>& type) {
+PINION_DECL void expect_type(const transfer_key& key, const value_outline& is, const std::optional<output_type>& type) {
   if (is.there == type.has_value() && (!type || (is.dtype == type->dtype && fits(is.shape, type->shape)))) return;
   const auto found = is.there ? std::optional(output_type{.dtype = is.dtype, .shape = is.shape}) : std::nullopt;
-  throw error(errc::data_loss,
-              "the value received as '" + key + "' is " + detail::text_of(found) + ", not " + detail::text_of(type));
+  throw error(errc::data_loss, "the value received as '" + key.text() + "' is " + detail::text_of(found) + ", not " +
+                                   detail::text_of(type));
 }
 
-PINION_DECL void expect_one_of(const awaited_values& all, const std::string& key, const value_outline& is) {
+PINION_DECL void expect_one_of(const awaited_values& all, const transfer_key& key, const value_outline& is) {
   const auto at = all.find(key);
-  if (at == all.end()) throw error(errc::data_loss, "the value '" + key + "' is not one that this run awaits");
+  if (at == all.end()) throw error(errc::data_loss, "the value '" + key.text() + "' is not one that this run awaits");
   expect_type(key, is, at->second);
 }
 

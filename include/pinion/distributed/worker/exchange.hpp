@@ -37,6 +37,7 @@
 #include <pinion/distributed/worker/offers.hpp>
 #include <pinion/distributed/worker/remote_rendezvous.hpp>
 #include <pinion/graph/node.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/rpc/acceptor.hpp>
 #include <pinion/rpc/channel.hpp>
 
@@ -116,8 +117,8 @@ class exchange final : public value_carrier {
 
   // ---- out
 
-  void carry(const run_id& run, const std::string& key, std::string_view to_task, any_tensor value) override;
-  void fetch(const run_id& run, const std::string& key, std::string_view from_task, fetched done) override;
+  void carry(const run_id& run, const transfer_key& key, std::string_view to_task, any_tensor value) override;
+  void fetch(const run_id& run, const transfer_key& key, std::string_view from_task, fetched done) override;
   void compute(const run_id& run, std::function<void()> body) override {
     pool_.schedule(std::move(body), run.session.number);
   }
@@ -155,7 +156,7 @@ class exchange final : public value_carrier {
   std::unique_ptr<rpc::incoming> receive_value(const rpc::envelope& e, rpc::reader& in,
                                                const Of<value_outline>& outline, const run_id& run, fetched done);
   // Takes a value that waits here to be pulled; an empty one if it is not there.
-  any_tensor take_offer(const run_id& run, const std::string& key);
+  any_tensor take_offer(const run_id& run, const transfer_key& key);
   // The rendezvous of runs that failed: their values are freed without the lock.
   using failed_runs = std::vector<std::shared_ptr<remote_rendezvous>>;
   static void free_values(const failed_runs& all);
@@ -173,11 +174,11 @@ class exchange final : public value_carrier {
   error too_much_offered(std::string_view to_task) const;
   // Throws the reason for which a run that has begun takes no such value from the peer; `is` is null for a value that
   // is announced.
-  static void expect_awaited(const entry& r, const std::string& key, const value_outline* is, const rpc::peer& from);
+  static void expect_awaited(const entry& r, const transfer_key& key, const value_outline* is, const rpc::peer& from);
 
   // Returns the rendezvous for a value that arrives; null if the value is too late, or not the one that is awaited:
   // then its run fails.
-  std::shared_ptr<remote_rendezvous> meeting(const run_id& run, const std::string& key, const value_outline* is,
+  std::shared_ptr<remote_rendezvous> meeting(const run_id& run, const transfer_key& key, const value_outline* is,
                                              std::uint64_t bytes, const rpc::peer_ref& from);
   // The values that a run awaits; null: it awaits any.
   std::shared_ptr<const awaited_values> awaited_by(const run_id& run) const;

@@ -7,13 +7,13 @@
 #include <pinion/base/insist.hpp>
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/worker/exchange.hpp>
-#include <pinion/runtime/step/transfer_key.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
 
-inline void expect_short(const std::string& key) {
-  if (key.size() > rpc::short_text::longest)
-    throw error(errc::data_loss, "a value has a key of " + std::to_string(key.size()) + " bytes; the limit is " +
+inline void expect_short(const transfer_key& key) {
+  if (key.text().size() > rpc::short_text::longest)
+    throw error(errc::data_loss, "a value has a key of " + std::to_string(key.text().size()) + " bytes; the limit is " +
                                      std::to_string(rpc::short_text::longest));
 }
 
@@ -172,7 +172,7 @@ PINION_DECL void exchange::fail_unreachable() {
       const auto limit = r.born + detail::way_may_miss;
       if (!r.begun || r.has_lost || net_.now() < limit) continue;
       const auto key = r.meet->missing();
-      const auto peer = r.peers.find(key.empty() ? std::string_view() : task_of_device(runtime::source_of(key)));
+      const auto peer = r.peers.find(key.from_task());
       if (peer != r.peers.end() && sends_since(peer->first) > limit) waiting.emplace_back(run, *peer);
     }
   }
@@ -198,7 +198,7 @@ PINION_DECL std::shared_ptr<rpc::channel> exchange::route_to(std::string_view ta
   return route;
 }
 
-PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std::string_view to_task,
+PINION_DECL void exchange::carry(const run_id& run, const transfer_key& key, std::string_view to_task,
                                  any_tensor value) {
   const auto route = route_to(to_task);
   if (!route->up()) return fail(run, route->why_down());
@@ -233,7 +233,7 @@ PINION_DECL void exchange::return_credit_of(std::string_view task, std::uint64_t
   if (on_the_way != in_flight_.end()) on_the_way->second -= std::min(on_the_way->second, bytes);
 }
 
-PINION_DECL void exchange::fetch(const run_id& run, const std::string& key, std::string_view from_task, fetched done) {
+PINION_DECL void exchange::fetch(const run_id& run, const transfer_key& key, std::string_view from_task, fetched done) {
   const auto open = [this, run, all = awaited_by(run), key,
                      done](const rpc::envelope& e) -> std::unique_ptr<rpc::incoming> {
     pulled_of<value_outline> outline;
@@ -298,18 +298,18 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::announced(const rpc::envelo
   return rpc::receive<announce_value>(e, [this, from](announce_value&& v) {
     expect_of_cluster(*from);
     detail::expect_short(v.key);
-    if (const auto meet = meeting(v.run, v.key, nullptr, v.key.size(), from)) meet->announce(v.key, from->name);
+    if (const auto meet = meeting(v.run, v.key, nullptr, v.key.text().size(), from)) meet->announce(v.key, from->name);
   });
 }
 
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::pulled(const rpc::envelope& e, const rpc::peer_ref& from,
                                                             std::shared_ptr<rpc::responder> answer) {
   return rpc::receive<pull_value>(e, [this, from, answer](pull_value&& v) {
-    if (task_of_device(runtime::destination_of(v.key)) != from->name)
-      return answer->fail(error(errc::permission_denied, "the value '" + v.key + "' is for another task"));
+    if (v.key.to_task() != from->name)
+      return answer->fail(error(errc::permission_denied, "the value '" + v.key.text() + "' is for another task"));
     any_tensor offered = take_offer(v.run, v.key);
     if (offered.empty())
-      answer->fail(error(errc::aborted, "the value '" + v.key + "' is no longer in " + task_ +
+      answer->fail(error(errc::aborted, "the value '" + v.key.text() + "' is no longer in " + task_ +
                                             ": its run was cancelled, or " + task_ +
                                             " lost the master, or the task that asks, meanwhile")
                        .in_task(task_));
@@ -318,7 +318,7 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pulled(const rpc::envelope&
   });
 }
 
-PINION_DECL any_tensor exchange::take_offer(const run_id& run, const std::string& key) {
+PINION_DECL any_tensor exchange::take_offer(const run_id& run, const transfer_key& key) {
   std::lock_guard hold(mutex_);
   return offers_.take(run, key);
 }
@@ -353,19 +353,20 @@ PINION_DECL void exchange::bury(const run_id& run) {
   if (of.runs.size() > options_.tombstones) of.runs.erase(of.runs.begin());
 }
 
-PINION_DECL void exchange::expect_awaited(const entry& r, const std::string& key, const value_outline* is,
+PINION_DECL void exchange::expect_awaited(const entry& r, const transfer_key& key, const value_outline* is,
                                           const rpc::peer& from) {
   const auto peer = r.peers.find(from.name);
   if (peer == r.peers.end() || peer->second != from.incarnation)
     throw error(errc::aborted, from.name + " was restarted, or takes no part in this run");
   if (!r.awaited) return;
   const auto type = r.awaited->find(key);
-  if (type == r.awaited->end() || task_of_device(runtime::source_of(key)) != from.name)
-    throw error(errc::data_loss, from.name + " sent the value '" + key + "', which this run does not await from it");
+  if (type == r.awaited->end() || key.from_task() != from.name)
+    throw error(errc::data_loss,
+                from.name + " sent the value '" + key.text() + "', which this run does not await from it");
   if (is) expect_type(key, *is, type->second);
 }
 
-PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& run, const std::string& key,
+PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& run, const transfer_key& key,
                                                                  const value_outline* is, std::uint64_t bytes,
                                                                  const rpc::peer_ref& from) {
   std::function<void(const error&)> failed;
@@ -377,7 +378,7 @@ PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& r
     const auto known = runs_.find(run);
     if (known == runs_.end() && is_buried(run)) return nullptr;
     if (known == runs_.end() || !known->second.begun) {
-      if (task_of_device(runtime::source_of(key)) != from->name) return nullptr;  // it has no such value
+      if (key.from_task() != from->name) return nullptr;  // it has no such value
       expects = outcome_of([&] {
         if (may_wait(*from, run, bytes, failing)) found = expected(run).meet;
       });

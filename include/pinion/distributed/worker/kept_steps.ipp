@@ -6,8 +6,8 @@
 #include <pinion/base/cancellable_work.hpp>
 #include <pinion/distributed/worker/kept_steps.hpp>
 #include <pinion/op/variable/op.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/runtime/session_bodies.hpp>
-#include <pinion/runtime/step/transfer_key.hpp>
 #include <pinion/state/variable.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -207,7 +207,7 @@ PINION_DECL void kept_steps::list_variables(kept_step& step) {
 PINION_DECL void kept_steps::list_awaited(kept_step& step) const {
   for (const auto& part : step.part.parts)
     for (const auto& it : part.items) {
-      if (it.kind != runtime::part_item::receive || task_of_device(runtime::source_of(it.key)) == name_) continue;
+      if (it.kind != runtime::part_item::receive || it.key.from_task() == name_) continue;
       const auto at = step.awaited.emplace(it.key, std::nullopt).first;
       if (it.index >= 0) at->second = step.view().type_of({it.node, it.index});
       if (it.narrow) at->second->dtype = dtype::bfloat16;

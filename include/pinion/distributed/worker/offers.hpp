@@ -9,6 +9,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/wire/run_id.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -22,9 +23,9 @@ class offers {
   explicit offers(std::uint64_t most) : most_(most) {}
 
   // Keeps a value for a task. Returns false if more bytes than may would wait for it.
-  [[nodiscard]] bool add(const run_id& run, const std::string& key, std::string_view to, any_tensor value);
+  [[nodiscard]] bool add(const run_id& run, const transfer_key& key, std::string_view to, any_tensor value);
   // Takes a value out; an empty one if it is not there.
-  any_tensor take(const run_id& run, const std::string& key);
+  any_tensor take(const run_id& run, const transfer_key& key);
   void forget(const run_id& run);
   void forget_session(const session_id& session);
   void forget_task(const std::string& task);
@@ -38,7 +39,7 @@ class offers {
     std::string to;
     std::uint64_t bytes = 0;
   };
-  using offers_of_run = std::map<std::string, offer>;
+  using offers_of_run = std::map<transfer_key, offer>;
   void uncount(const offer& gone);
 
   const std::uint64_t most_;

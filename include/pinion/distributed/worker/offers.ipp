@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-PINION_DECL bool offers::add(const run_id& run, const std::string& key, std::string_view to, any_tensor value) {
+PINION_DECL bool offers::add(const run_id& run, const transfer_key& key, std::string_view to, any_tensor value) {
   constexpr std::uint64_t of_any = 1024;  // of a value, however short
   const std::uint64_t bytes = of_any + weight_of(value);
   const auto waits = bytes_.find(to);
@@ -18,7 +18,7 @@ PINION_DECL bool offers::add(const run_id& run, const std::string& key, std::str
   return true;
 }
 
-PINION_DECL any_tensor offers::take(const run_id& run, const std::string& key) {
+PINION_DECL any_tensor offers::take(const run_id& run, const transfer_key& key) {
   const auto at = runs_.find(run);
   if (at == runs_.end()) return {};
   auto taken = at->second.extract(key);

@@ -21,6 +21,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/wire/run_id.hpp>
 #include <pinion/opkit/services.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -29,8 +30,8 @@ class value_carrier {
  public:
   using fetched = completion<any_tensor>;
   virtual ~value_carrier() = default;
-  virtual void carry(const run_id& run, const std::string& key, std::string_view to_task, any_tensor value) = 0;
-  virtual void fetch(const run_id& run, const std::string& key, std::string_view from_task, fetched done) = 0;
+  virtual void carry(const run_id& run, const transfer_key& key, std::string_view to_task, any_tensor value) = 0;
+  virtual void fetch(const run_id& run, const transfer_key& key, std::string_view from_task, fetched done) = 0;
   // Runs the body, for that run, in a thread that may compute.
   virtual void compute(const run_id& run, std::function<void()> body) = 0;
 };
@@ -56,26 +57,27 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
     brief_ = true;
   }
 
-  void send(const std::string& key, handed_over value) override;
+  void send(const transfer_key& key, handed_over value) override;
 
-  void receive(const std::string& key, receiver done) override;
+  void receive(const transfer_key& key, receiver done) override;
 
   void abort(const error& why) override;
 
   // ---- from other tasks
 
-  void arrive(const std::string& key, arrival a);
-  void announce(const std::string& key, const std::string& by);
+  void arrive(const transfer_key& key, arrival a);
+  void announce(const transfer_key& key, const std::string& by);
 
-  // Returns a key that a receiver waits for, if there is one a key of a value from another task, or "".
-  std::string missing() const;
+  // Returns a key that a receiver waits for, if there is one a key of a value from another task; an empty one if none
+  // does.
+  transfer_key missing() const;
 
  private:
   // Requires: the lock is held.
-  receiver take_receiver(const std::string& key);
-  bool take_value(const std::string& key, handed_over& value);
+  receiver take_receiver(const transfer_key& key);
+  bool take_value(const transfer_key& key, handed_over& value);
 
-  void fetch(const std::string& key, const std::string& from);
+  void fetch(const transfer_key& key, const std::string& from);
 
   const run_id run_;
   const std::string task_;
@@ -83,11 +85,11 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
   mutable std::mutex mutex_;
   bool brief_ = false;
   shared_error failure_;
-  std::unordered_map<std::string, handed_over> local_;
-  std::map<std::string, arrival> arrived_;  // ordered, like the next two: others choose these keys
-  std::map<std::string, std::string> announced_;
-  std::set<std::string> fetched_;  // keys of values that were asked for
-  std::unordered_map<std::string, receiver> receivers_;
+  std::unordered_map<transfer_key, handed_over> local_;
+  std::map<transfer_key, arrival> arrived_;  // ordered, like the next two: others choose these keys
+  std::map<transfer_key, std::string> announced_;
+  std::set<transfer_key> fetched_;  // keys of values that were asked for
+  std::unordered_map<transfer_key, receiver> receivers_;
 };
 
 }}}  // namespace pinion::v0::distributed

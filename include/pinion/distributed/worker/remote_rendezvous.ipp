@@ -5,12 +5,12 @@
 
 #include <pinion/base/inline_run.hpp>
 #include <pinion/distributed/worker/remote_rendezvous.hpp>
-#include <pinion/runtime/step/transfer_key.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-PINION_DECL void remote_rendezvous::send(const std::string& key, handed_over value) {
-  const auto to = task_of_device(runtime::destination_of(key));
+PINION_DECL void remote_rendezvous::send(const transfer_key& key, handed_over value) {
+  const auto to = key.to_task();
   if (to != task_) return carrier_.carry(run_, key, to, std::move(value.value));
   receiver waiting;
   {
@@ -22,7 +22,7 @@ PINION_DECL void remote_rendezvous::send(const std::string& key, handed_over val
   if (waiting) waiting(std::move(value));
 }
 
-PINION_DECL void remote_rendezvous::receive(const std::string& key, receiver done) {
+PINION_DECL void remote_rendezvous::receive(const transfer_key& key, receiver done) {
   outcome<handed_over> found = handed_over();
   std::string announced_by;
   {
@@ -46,7 +46,7 @@ PINION_DECL void remote_rendezvous::receive(const std::string& key, receiver don
 
 PINION_DECL void remote_rendezvous::abort(const error& why) {
   const outcome<handed_over> aborted = why;
-  std::unordered_map<std::string, receiver> waiting;
+  std::unordered_map<transfer_key, receiver> waiting;
   {
     std::lock_guard hold(mutex_);
     if (failure_) return;
@@ -59,7 +59,7 @@ PINION_DECL void remote_rendezvous::abort(const error& why) {
   for (auto& [key, done] : waiting) done(aborted);
 }
 
-PINION_DECL void remote_rendezvous::arrive(const std::string& key, arrival a) {
+PINION_DECL void remote_rendezvous::arrive(const transfer_key& key, arrival a) {
   receiver waiting;
   bool brief = false;
   {
@@ -79,7 +79,7 @@ PINION_DECL void remote_rendezvous::arrive(const std::string& key, arrival a) {
     if (!outcome_of([&] { carrier_.compute(run_, longer); })) longer();  // in this thread rather than not at all
 }
 
-PINION_DECL void remote_rendezvous::announce(const std::string& key, const std::string& by) {
+PINION_DECL void remote_rendezvous::announce(const transfer_key& key, const std::string& by) {
   {
     std::lock_guard hold(mutex_);
     if (failure_ || fetched_.count(key) > 0) return;
@@ -92,21 +92,20 @@ PINION_DECL void remote_rendezvous::announce(const std::string& key, const std::
   fetch(key, by);
 }
 
-PINION_DECL std::string remote_rendezvous::missing() const {
+PINION_DECL transfer_key remote_rendezvous::missing() const {
   std::lock_guard hold(mutex_);
-  if (receivers_.empty()) return "";
-  const auto afar = std::find_if(receivers_.begin(), receivers_.end(), [this](const auto& one) {
-    return task_of_device(runtime::source_of(one.first)) != task_;
-  });
+  if (receivers_.empty()) return {};
+  const auto afar = std::find_if(receivers_.begin(), receivers_.end(),
+                                 [this](const auto& one) { return one.first.from_task() != task_; });
   return (afar == receivers_.end() ? receivers_.begin() : afar)->first;
 }
 
-PINION_DECL rendezvous::receiver remote_rendezvous::take_receiver(const std::string& key) {
+PINION_DECL rendezvous::receiver remote_rendezvous::take_receiver(const transfer_key& key) {
   auto taken = receivers_.extract(key);
   return taken ? std::move(taken.mapped()) : receiver();
 }
 
-PINION_DECL bool remote_rendezvous::take_value(const std::string& key, handed_over& value) {
+PINION_DECL bool remote_rendezvous::take_value(const transfer_key& key, handed_over& value) {
   if (auto from_here = local_.extract(key)) {
     value = std::move(from_here.mapped());
     return true;
@@ -118,7 +117,7 @@ PINION_DECL bool remote_rendezvous::take_value(const std::string& key, handed_ov
   return false;
 }
 
-PINION_DECL void remote_rendezvous::fetch(const std::string& key, const std::string& from) {
+PINION_DECL void remote_rendezvous::fetch(const transfer_key& key, const std::string& from) {
   carrier_.fetch(run_, key, from, [self = shared_from_this(), key](outcome<any_tensor> fetched) {
     if (fetched) return self->arrive(key, {std::move(fetched).value(), {}});
     receiver waiting;

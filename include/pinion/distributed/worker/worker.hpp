@@ -18,6 +18,7 @@
 #include <pinion/distributed/worker/run_result.hpp>
 #include <pinion/distributed/worker/step_counts.hpp>
 #include <pinion/distributed/worker/unsettled_parts.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -71,8 +72,8 @@ class worker {
   // Ends the wait of a run that has ended here with `holds`: all of its parts have ended well. Ignored for a run of
   // another requester.
   void settle(const run_id& run, const requester& by = {});
-  // Returns the key of a value that a run waits for here, for messages; "" if none.
-  std::string waits_for(const run_id& run) const;
+  // Returns the key of a value that a run waits for here, for messages; an empty one if none.
+  transfer_key waits_for(const run_id& run) const;
   // Tells how far a run is here. Throws not_found if it is not under way, permission_denied for a run of another
   // requester.
   progress_reply progress_of(const run_id& run, const requester& by = {}) const;

@@ -7,8 +7,7 @@
 #include <pinion/base/insist.hpp>
 #include <pinion/distributed/wire/waiting.hpp>
 #include <pinion/distributed/worker/worker.hpp>
-#include <pinion/runtime/step/transfer_key.hpp>
-#include <pinion/state/loss_listener.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -139,9 +138,9 @@ PINION_DECL void worker::forget_session(const session_id& session, const request
   if (is_of(by, session)) let_go(session, steps_.forget(session));
 }
 
-PINION_DECL std::string worker::waits_for(const run_id& run) const {
+PINION_DECL transfer_key worker::waits_for(const run_id& run) const {
   const auto a = find_run(run);
-  return a ? a->meet->missing() : std::string();
+  return a ? a->meet->missing() : transfer_key();
 }
 
 PINION_DECL progress_reply worker::progress_of(const run_id& run, const requester& by) const {
@@ -172,8 +171,7 @@ PINION_DECL void worker::forget_owner(std::uint64_t channel, const error& why) {
 
 PINION_DECL void worker::tell_lost(const std::string& task, const error& why) {
   alarms_.schedule([this, task, why] {
-    for (const auto& one : task_.resources.list())
-      if (auto* const listens = dynamic_cast<state::loss_listener*>(one.what.get())) listens->lost(task, why);
+    for (const auto& one : task_.resources.list()) one.what->lost(task, why);
   });
 }
 
@@ -431,8 +429,7 @@ PINION_DECL std::vector<run_report> worker::runs() const {
                                                 .age = std::chrono::duration<double>(now - a->began).count(),
                                                 .computes = nodes_of(*a->registered)});
     if (const auto key = a->meet->missing(); !key.empty())
-      r.waits_for =
-          std::string(runtime::value_of(key)) + " from " + std::string(task_of_device(runtime::source_of(key)));
+      r.waits_for = std::string(key.edge()) + " from " + std::string(key.from_task());
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.age > y.age; });
   if (all.size() > task_report::most_rows) all.resize(task_report::most_rows);

@@ -16,7 +16,6 @@
 #include <pinion/op/elementwise/parts.hpp>
 #include <pinion/op/elementwise/reuse.hpp>
 #include <pinion/op/source/cuda_kernels.hpp>
-#include <pinion/opkit/announcing_kernel.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
@@ -50,7 +49,7 @@ class cuda_map_kernel final : public kernel {
 };
 
 // The kernel of MapGrad, which computes all gradients that are wanted in one pass, sums over broadcast axes included.
-class cuda_map_gradient_kernel final : public announcing_kernel {
+class cuda_map_gradient_kernel final : public kernel {
  public:
   explicit cuda_map_gradient_kernel(const kernel_setup& setup)
       : program_(scalar::executable(program_of(setup.attrs()))),

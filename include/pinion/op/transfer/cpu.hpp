@@ -7,6 +7,7 @@
 
 #include <pinion/device/pool_allocator.hpp>
 #include <pinion/opkit/kernel.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/tensor/bfloat16.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -42,7 +43,7 @@ class send_kernel final : public kernel {
     peer,    // another accelerator of this task fetches it when the stream has reached it
   };
 
-  send_kernel(std::string key, way by, bool narrow) : key_(std::move(key)), way_(by), narrow_(narrow) {}
+  send_kernel(transfer_key key, way by, bool narrow) : key_(std::move(key)), way_(by), narrow_(narrow) {}
   bool blocking() const override { return way_ == staged; }
   bool expensive() const override { return narrow_; }
 
@@ -68,7 +69,7 @@ class send_kernel final : public kernel {
     return narrow_ && value ? detail::narrowed(value) : std::move(value);
   }
 
-  std::string key_;
+  transfer_key key_;
   way way_;
   bool narrow_;
 };
@@ -79,7 +80,7 @@ class receive_kernel final : public kernel {
  public:
   // `expected` is the value's type in the graph, which is float for a narrow one; without it the kernel expects a bare
   // signal.
-  receive_kernel(std::string key, std::optional<output_type> expected, bool narrow)
+  receive_kernel(transfer_key key, std::optional<output_type> expected, bool narrow)
       : key_(std::move(key)), expected_(std::move(expected)), narrow_(narrow) {
     if (narrow_) expected_->dtype = dtype::bfloat16;
   }
@@ -109,13 +110,13 @@ class receive_kernel final : public kernel {
       return;
     throw error(
         errc::data_loss,
-        "the value received as '" + key_ + "' is " +
+        "the value received as '" + key_.text() + "' is " +
             (value.empty() ? "empty" : std::string(to_string(value.dtype())) + " " + to_string(value.shape())) +
             ", not " +
             (expected_ ? std::string(to_string(expected_->dtype)) + " " + to_string(expected_->shape) : "empty"));
   }
 
-  std::string key_;
+  transfer_key key_;
   std::optional<output_type> expected_;
   bool narrow_;
 };

@@ -61,7 +61,7 @@ class cuda_sparse_update_kernel final : public kernel {
   explicit cuda_sparse_update_kernel(const kernel_setup& setup)
       : program_(setup, program_of(setup.attrs())),
         variables_(updated_by(setup, setup.attrs().get<std::int64_t>("states"))) {
-    announce(setup);
+    announce_code(setup);
   }
 
   void run(kernel_context& c) override {
@@ -78,7 +78,7 @@ class cuda_sparse_update_kernel final : public kernel {
   }
 
  private:
-  void announce(const kernel_setup& setup) {
+  void announce_code(const kernel_setup& setup) {
     const shape variable = setup.input(0).shape, indices = setup.input(static_cast<int>(variables_.size())).shape;
     if (!variable.known() || variable.rank() == 0 || variable.count() == 0) return;
     const std::int64_t n = indices.known() ? indices.count() : assumed_extent;

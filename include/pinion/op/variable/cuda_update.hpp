@@ -37,7 +37,7 @@ class cuda_update_kernel final : public kernel {
  public:
   cuda_update_kernel(const kernel_setup& setup, const scalar::program& p, std::int64_t states, bool yields_value)
       : program_(setup, p, true), variables_(updated_by(setup, states)), yields_value_(yields_value) {
-    announce(setup);
+    announce_code(setup);
   }
 
   void run(kernel_context& c) override {
@@ -51,7 +51,7 @@ class cuda_update_kernel final : public kernel {
 
  private:
   // A gradient whose shape the graph does not know counts as one of the variable's shape.
-  void announce(const kernel_setup& setup) {
+  void announce_code(const kernel_setup& setup) {
     const shape space = setup.input(0).shape;
     if (!space.known() || space.count() == 0) return;
     std::vector<shape> operands(variables_.size(), space);

@@ -13,7 +13,6 @@
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/operations.hpp>
 #include <pinion/op/transfer/cpu.hpp>
-#include <pinion/opkit/announcing_kernel.hpp>
 #include <pinion/opkit/registry.hpp>
 #include <pinion/runtime/step/executable.hpp>
 #include <pinion/runtime/step/segments_of.hpp>
@@ -58,7 +57,7 @@ PINION_DECL executable::executable(partition part, graph_view g, devices::device
 
 PINION_DECL void executable::announce_code() const {
   for (const item& it : items)
-    if (auto* const kernel = dynamic_cast<announcing_kernel*>(it.kernel.get())) kernel->announce(it.wanted);
+    if (it.kernel) it.kernel->announce(it.wanted);
 }
 
 PINION_DECL void executable::join_segments(task_services& services) {

@@ -8,6 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
 #include <pinion/opkit/kernel.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/runtime/step/partition.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -38,7 +39,7 @@ struct executable_item {
   bool is_segment = false;   // the kernel runs several nodes, and traces each
   bool expensive() const { return kernel && kernel->expensive(); }
   const pinion::node* node = nullptr;  // computed here, or its output is fed, fetched, sent or received
-  std::string key = {};                // key of a send or a receive
+  transfer_key key = {};               // key of a send or a receive
   std::vector<node_id> waits = {};     // as part_item::waits
 };
 

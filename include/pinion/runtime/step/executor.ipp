@@ -343,7 +343,7 @@ PINION_DECL void executor::note_life(const executable::item& it) {
 PINION_DECL traced_item executor::begin_trace(const executable::item& it, std::span<const any_tensor> inputs) const {
   const bool moves = it.kind == part_item::send || it.kind == part_item::receive;
   trace_event e = moves ? detail::event_of(*it.node, *e_.device) : detail::event_of(*it.node, *e_.device, inputs);
-  e.key = it.key;
+  e.key = it.key.text();
   if (it.kind == part_item::receive) e.kind = trace_event::receive;
   if (it.kind == part_item::send) {
     e.kind = trace_event::send;

@@ -8,6 +8,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph_view.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -16,7 +17,7 @@ struct part_item {
   enum kind_t : int { compute, feed, fetch, send, receive } kind = compute;
   node_id node = no_node;  // the node to compute; for other kinds the node whose output it carries, or that waits
   int index = 0;           // number of the feed or fetch; of a receive: number of the output, or -1
-  std::string key = {};    // key of a send or receive
+  transfer_key key = {};   // key of a send or receive
   bool peer = false;       // a send directly to another accelerator of this task
   bool narrow = false;     // of a send and its receive: the value is of floats, and goes as bfloat16
   std::vector<std::pair<int, int>> inputs = {};  // pairs of an item of this partition and an output of it

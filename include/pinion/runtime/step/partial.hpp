@@ -8,14 +8,15 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/runtime/step/partition.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
 // The keys of the ends of such a step, by their numbers in its signature; `at` is where the ends are.
-std::string feed_key(std::size_t number, std::string_view at);
-std::string fetch_key(std::size_t number, std::string_view at);
-std::string target_key(std::size_t number, std::string_view at);
+transfer_key feed_key(std::size_t number, std::string_view at);
+transfer_key fetch_key(std::size_t number, std::string_view at);
+transfer_key target_key(std::size_t number, std::string_view at);
 
 // Makes receives of the feeds of a step that was cut, and sends of its fetches; that of a target sends a signal.
 // Requires: the step was cut with tell_targets, and the feeds lie on the host.

@@ -3,20 +3,20 @@
 
 #include <string>
 
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/runtime/step/partial.hpp>
-#include <pinion/runtime/step/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-PINION_DECL std::string feed_key(std::size_t number, std::string_view at) {
+PINION_DECL transfer_key feed_key(std::size_t number, std::string_view at) {
   return transfer_key("feed", std::to_string(number), at, at);
 }
 
-PINION_DECL std::string fetch_key(std::size_t number, std::string_view at) {
+PINION_DECL transfer_key fetch_key(std::size_t number, std::string_view at) {
   return transfer_key("fetch", std::to_string(number), at, at);
 }
 
-PINION_DECL std::string target_key(std::size_t number, std::string_view at) {
+PINION_DECL transfer_key target_key(std::size_t number, std::string_view at) {
   return transfer_key("target", std::to_string(number), at, at);
 }
 

@@ -12,9 +12,9 @@
 #include <pinion/base/cancellable_work.hpp>
 #include <pinion/op/control/op.hpp>
 #include <pinion/opkit/registry.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/runtime/step/partition.hpp>
 #include <pinion/runtime/step/receive_late.hpp>
-#include <pinion/runtime/step/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -213,7 +213,7 @@ class partitioner {
   };
   int transfer(const crossing& c, std::pair<int, int> source, std::vector<int> after) {
     const std::string what = c.of.index == done ? "done" : std::to_string(c.of.index);
-    std::string key = transfer_key(c.name, what, name_of(c.from), name_of(c.to));
+    transfer_key key(c.name, what, name_of(c.from), name_of(c.to));
     part_item send{.kind = part_item::send, .node = c.of.node, .key = key, .after = std::move(after)};
     if (source.first >= 0) {
       send.inputs.push_back(source);

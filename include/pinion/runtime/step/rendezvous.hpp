@@ -8,6 +8,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/services.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -16,16 +17,16 @@ namespace pinion { inline namespace v0 { namespace runtime {
 // later receivers get the error at once.
 class local_rendezvous final : public rendezvous {
  public:
-  void send(const std::string& key, handed_over value) override;
+  void send(const transfer_key& key, handed_over value) override;
 
-  void receive(const std::string& key, receiver done) override;
+  void receive(const transfer_key& key, receiver done) override;
 
   void abort(const error& why) override;
 
  private:
   struct waiting {
-    std::unordered_map<std::string, handed_over> values;
-    std::unordered_map<std::string, receiver> receivers;
+    std::unordered_map<transfer_key, handed_over> values;
+    std::unordered_map<transfer_key, receiver> receivers;
   };
   waiting& waiting_ones();
 

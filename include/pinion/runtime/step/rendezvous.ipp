@@ -12,7 +12,7 @@ PINION_DECL local_rendezvous::waiting& local_rendezvous::waiting_ones() {
   return *waiting_;
 }
 
-PINION_DECL void local_rendezvous::send(const std::string& key, handed_over value) {
+PINION_DECL void local_rendezvous::send(const transfer_key& key, handed_over value) {
   receiver receives;
   {
     std::lock_guard hold(mutex_);
@@ -29,7 +29,7 @@ PINION_DECL void local_rendezvous::send(const std::string& key, handed_over valu
   receives(std::move(value));
 }
 
-PINION_DECL void local_rendezvous::receive(const std::string& key, receiver done) {
+PINION_DECL void local_rendezvous::receive(const transfer_key& key, receiver done) {
   outcome<handed_over> found = handed_over();
   {
     std::lock_guard hold(mutex_);

@@ -13,8 +13,8 @@
 
 #include <pinion/base/json_text.hpp>
 #include <pinion/files/output_file.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/runtime/step/step_trace.hpp>
-#include <pinion/runtime/step/transfer_key.hpp>
 #include <pinion/spec/device_spec.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -155,11 +155,12 @@ class timeline {
           R"({{{}, "cat": "op", "name": {}, "args": {{"name": {}, "op": {}, {}"read": {}, "bytes": {}, "thread": {}}}}})",
           head, json_quoted(e.op + note_on(e)), json_quoted(e.node), json_quoted(e.op), fused_in(e), e.read, e.bytes,
           e.thread);
+    const transfer_key key(e.key);
     return fmt::format(
         R"({{{}, "cat": "{}", "name": {}, "args": {{"name": {}, "value": {}, "from": {}, "to": {}, "bytes": {}, "thread": {}}}}})",
-        head, category_of(e), json_quoted((e.kind == trace_event::send ? "send" : "receive") + note_on(e)),
-        json_quoted(e.node), json_quoted(value_of(e.key)), json_quoted(source_of(e.key)),
-        json_quoted(destination_of(e.key)), e.bytes, e.thread);
+        head, category_of(key), json_quoted((e.kind == trace_event::send ? "send" : "receive") + note_on(e)),
+        json_quoted(e.node), json_quoted(key.edge()), json_quoted(key.from()), json_quoted(key.to()), e.bytes,
+        e.thread);
   }
   static std::string note_on(const trace_event& e) {
     if (e.ended == trace_event::well) return "";
@@ -180,9 +181,9 @@ class timeline {
   static std::string fused_in(const trace_event& e) {
     return e.fused.empty() ? "" : fmt::format(R"("fused": {}, )", json_quoted(e.fused));
   }
-  static std::string_view category_of(const trace_event& e) {
-    if (value_of(e.key).ends_with(":done")) return "sync";
-    return task_of_device(source_of(e.key)) == task_of_device(destination_of(e.key)) ? "copy" : "rpc";
+  static std::string_view category_of(const transfer_key& key) {
+    if (key.is_control()) return "sync";
+    return key.from_task() == key.to_task() ? "copy" : "rpc";
   }
 
   // Draws an arrow from the beginning of each send to the end of its receive, if that is later by the clocks.
