@@ -6,18 +6,15 @@
 #   PINION_INSTRUCTION_SETS = all | native   for every machine of the architecture, or for those with the vectors of this
 #     one; on another, a program says so as its first kernel is made.
 include_guard()
+include(choice)
 
-set(PINION_HELD_KERNELS all CACHE STRING "The elementwise kernels that pinion::compiled holds: all, singles or none")
-set_property(CACHE PINION_HELD_KERNELS PROPERTY STRINGS all singles none)
-set(PINION_INSTRUCTION_SETS all CACHE STRING "The instruction sets of kernels: all, or native for those of this machine")
-set_property(CACHE PINION_INSTRUCTION_SETS PROPERTY STRINGS all native)
+choice(PINION_HELD_KERNELS "The elementwise kernels that pinion::compiled holds: all, singles or none" all singles none)
+choice(PINION_INSTRUCTION_SETS "The instruction sets of kernels: all, or native for those of this machine" all native)
 
 unset(PINION_KERNEL_DEFINITIONS)
 set(levels none singles all)
 list(FIND levels "${PINION_HELD_KERNELS}" level)
-if(level LESS 0)
-  message(FATAL_ERROR "PINION_HELD_KERNELS is '${PINION_HELD_KERNELS}', and may be all, singles or none")
-elseif(NOT PINION_HELD_KERNELS STREQUAL "all")
+if(NOT PINION_HELD_KERNELS STREQUAL "all")
   list(APPEND PINION_KERNEL_DEFINITIONS PINION_HELD_KERNELS=${level})
 endif()
 
@@ -38,6 +35,4 @@ if(PINION_INSTRUCTION_SETS STREQUAL "native")
     message(STATUS "pinion: its kernels are for machines that have the vectors of this one (${set})")
     list(APPEND PINION_KERNEL_DEFINITIONS PINION_INSTRUCTION_SET=${set})
   endif()
-elseif(NOT PINION_INSTRUCTION_SETS STREQUAL "all")
-  message(FATAL_ERROR "PINION_INSTRUCTION_SETS is '${PINION_INSTRUCTION_SETS}', and may be all or native")
 endif()

@@ -2,9 +2,9 @@
 #   PINION_OPTIMIZED = all | kernels   all as the build type says; or in Release the kernels alone, where what runs a step
 #     is at -O1, and at -Og what runs before and beside steps. The steps of a model take as long, an empty one longer.
 include_guard()
+include(choice)
 
-set(PINION_OPTIMIZED all CACHE STRING "What of pinion::compiled is optimized as the build type says: all or kernels")
-set_property(CACHE PINION_OPTIMIZED PROPERTY STRINGS all kernels)
+choice(PINION_OPTIMIZED "What of pinion::compiled is optimized as the build type says: all or kernels" all kernels)
 
 function(optimize_in_release flags)
   list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/cmake/compiled/ OUTPUT_VARIABLE units)
@@ -15,6 +15,4 @@ endfunction()
 if(PINION_OPTIMIZED STREQUAL "kernels")
   optimize_in_release(-O1 graph master op rpc runtime server wire worker)
   optimize_in_release(-Og dsl files optimize placement status train)
-elseif(NOT PINION_OPTIMIZED STREQUAL "all")
-  message(FATAL_ERROR "PINION_OPTIMIZED is '${PINION_OPTIMIZED}', and may be all or kernels")
 endif()

@@ -80,6 +80,7 @@ template <class... T>
 constexpr bool are_elements(const char*) {
   return ((dtype_of<T> != dtype::invalid && std::is_same_v<T, std::remove_cvref_t<T>>)&&...);
 }
+[[noreturn]] void no_plain_type(dtype type);  // throws invalid_argument; its body stands with those of errors
 }  // namespace detail
 
 // A C++ type that an element of a tensor may have: float, double, std::int32_t, std::int64_t, std::uint8_t, bool or
@@ -128,18 +129,19 @@ inline constexpr dtype_set any = all | no_value;
 }  // namespace dtypes
 
 // Calls f.template operator()<T>() for the C++ type of a dtype and returns its result. f must accept every plain
-// element type; a dtype without a plain type is taken for float.
+// element type. Throws invalid_argument for a dtype that no plain type has.
 //
 //   const double sum = visit_plain(t.dtype(), [&]<class T>() { return add_up(t.data<T>(), t.count()); });
 template <class F>
 constexpr decltype(auto) visit_plain(dtype type, F&& f) {
   switch (type) {
+    case dtype::float32: return f.template operator()<float>();
     case dtype::float64: return f.template operator()<double>();
     case dtype::int32: return f.template operator()<std::int32_t>();
     case dtype::int64: return f.template operator()<std::int64_t>();
     case dtype::uint8: return f.template operator()<std::uint8_t>();
     case dtype::boolean: return f.template operator()<bool>();
-    default: return f.template operator()<float>();
+    default: detail::no_plain_type(type);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <new>
 #include <typeinfo>
 
+#include <pinion/base/dtype.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/base/harmless.hpp>
 
@@ -86,6 +87,12 @@ PINION_DECL std::string thrown_type() {
   const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(type->name(), nullptr, nullptr, &status),
                                                      &std::free);
   return plain ? plain.get() : type->name();
+}
+
+PINION_DECL void no_plain_type(dtype type) {
+  throw error(errc::invalid_argument, "elements of " + std::string(to_string(type)) +
+                                          " are asked for as plain ones, which are float32, float64, int32, int64, "
+                                          "uint8 and bool");
 }
 
 }}}  // namespace pinion::v0::detail

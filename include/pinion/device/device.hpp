@@ -24,8 +24,7 @@ enum class kernel_code { host, cuda };
 using cuda_stream = CUstream_st*;
 
 // A point of one stream for which another stream can wait. Both share it. It is reached at most once.
-class event {
- public:
+struct event {
   virtual ~event() = default;
 };
 

@@ -10,12 +10,12 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/device/device.hpp>
-#include <pinion/opkit/transfer_key.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion { inline namespace v0 {
 
 class thread_pool;
+class transfer_key;
 
 // A state that outlives a step: a variable, a queue. Shared by the resource manager and the kernels that use it.
 //

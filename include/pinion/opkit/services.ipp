@@ -3,6 +3,7 @@
 
 #include <pinion/opkit/binding.hpp>
 #include <pinion/opkit/services.hpp>
+#include <pinion/opkit/transfer_key.hpp>
 
 namespace pinion { inline namespace v0 {
 

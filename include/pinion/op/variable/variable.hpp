@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/expr.hpp>
