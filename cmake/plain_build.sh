@@ -65,7 +65,7 @@ compile() {
 # library_sources: those of pinion::compiled and pinion::cuda, those that take longest first.
 library_sources() {
   ls cmake/compiled/kernels*.cpp cmake/compiled/cuda/{sorting,conv,fold,reduce}*.cu
-  ls cmake/compiled/*.cpp cmake/compiled/netsim/*.cpp cmake/compiled/cuda/*.cu | grep -vE '/kernels[^/]*[.]cpp|/(sorting|conv|fold|reduce)[^/]*[.]cu'
+  ls cmake/compiled/{,netsim/}*.cpp cmake/compiled/cuda/*.cu | grep -vE '/kernels[^/]*[.]cpp|/(sorting|conv|fold|reduce)[^/]*[.]cu'
 }
 
 # build_library: makes libpinion.a of the compiled library.

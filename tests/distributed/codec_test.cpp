@@ -554,9 +554,9 @@ struct step {
     const node_id c = id_of(matmul(x, y, {.name = "c"})), a = id_of(exp(expr<float>(g, {c, 0}), "a"));
     runtime::partition part;
     part.items = {{.kind = part_item::feed, .node = id_of(x), .outputs = 1},
-                  {.kind = part_item::receive, .node = id_of(y), .key = "k", .outputs = 1},
+                  {.kind = part_item::receive, .node = id_of(y), .key = transfer_key("k"), .outputs = 1},
                   {.kind = part_item::compute, .node = c, .inputs = {{0, 0}, {1, 0}}, .outputs = 1},
-                  {.kind = part_item::send, .node = c, .key = "l", .inputs = {{2, 0}}},
+                  {.kind = part_item::send, .node = c, .key = transfer_key("l"), .inputs = {{2, 0}}},
                   {.kind = part_item::compute, .node = a, .inputs = {{2, 0}}, .after = {3}, .outputs = 1},
                   {.kind = part_item::fetch, .node = a, .inputs = {{4, 0}}}};
     s = again(distributed::cut(g, {part}));
@@ -570,9 +570,10 @@ TEST_CASE("a node may run behind a variable that another task has") {
   const auto v = variable(0.f, {.name = "v"});
   const auto x = constant(1.f);
   const node_id there = state_of(v).node, here = id_of(x);
-  const runtime::partition part{0,
-                                {{.kind = part_item::receive, .node = there, .index = -1, .key = "k", .outputs = 1},
-                                 {.kind = part_item::compute, .node = here, .after = {0}, .outputs = 1}}};
+  const runtime::partition part{
+      0,
+      {{.kind = part_item::receive, .node = there, .index = -1, .key = transfer_key("k"), .outputs = 1},
+       {.kind = part_item::compute, .node = here, .after = {0}, .outputs = 1}}};
   auto s = again(distributed::cut(g, {part}));
   const auto rebuilt = distributed::rebuild(s);
   const node& stub = graph_view::of_settled(*rebuilt)[0];

@@ -24,7 +24,7 @@ const session_id some_session{"a master", 3, 77};
 const run_id run_1{some_session, 1}, run_2{some_session, 2};
 
 // A task that only exchanges values.
-struct trader {
+struct task_exchange {
   std::shared_ptr<sim_network> net;
   std::string name;
   rpc::identity me{name, random_number()};
@@ -32,10 +32,11 @@ struct trader {
   thread_pool pool{0};
   distributed::exchange values;
   std::shared_ptr<rpc::acceptor> listening;
-  peer_ref last_guest;
+  peer_ref last_peer;
   int pulls = 0;  // by others
 
-  trader(std::shared_ptr<sim_network> host, const std::string& task, const cluster_spec& spec, exchange_options how)
+  task_exchange(std::shared_ptr<sim_network> host, const std::string& task, const cluster_spec& spec,
+                exchange_options how)
       : net(std::move(host)),
         name(task),
         others(*net, spec, {.me = me, .allowed = {}}),
@@ -44,7 +45,7 @@ struct trader {
                                                   rpc::acceptor_options{.me = me, .allowed = {}}, service())) {
     listening->start();
   }
-  ~trader() {
+  ~task_exchange() {
     countdown stopped;
     const error why(errc::unavailable, name + " was stopped");
     listening->stop(why, [&] {
@@ -62,7 +63,7 @@ struct trader {
                   return values.pulled(e, from, std::make_shared<responder>(std::move(to)));
                 },
             .notice = [this](const envelope& e, const peer_ref& from) { return notice(e, from); },
-            .came = [this](const peer_ref& who) { values.came(last_guest = who); },
+            .came = [this](const peer_ref& who) { values.came(last_peer = who); },
             .gone = [this](const peer_ref& who, const error& why) { values.gone(who, why); }};
   }
   std::unique_ptr<incoming> notice(const envelope& e, const peer_ref& from) {
@@ -72,19 +73,19 @@ struct trader {
   }
 };
 
-struct market {
+struct two_exchanges {
   sim_network world;
   cluster_spec spec{{"ps", {host_of(ps_task(0)) + ":2222"}}, {"worker", {host_of(worker_task(0)) + ":2222"}}};
   std::shared_ptr<sim_network> a_host = world.host(host_of(ps_task(0))), b_host = world.host(host_of(worker_task(0)));
   std::vector<std::string> failures, got;  // of runs; of receivers, in the order in which they came
-  std::unique_ptr<trader> a, b;
+  std::unique_ptr<task_exchange> a, b;
 
-  explicit market(std::uint64_t credit = 1000, const sim_options& how = {},
-                  exchange_options limits = {.tombstones = 10, .early = 20})
+  explicit two_exchanges(std::uint64_t credit = 1000, const sim_options& how = {},
+                         exchange_options limits = {.runs = {.tombstones = 10, .early = 20}})
       : world(how) {
     limits.credit = credit;
-    a = std::make_unique<trader>(a_host, ps_task(0), spec, limits);
-    b = std::make_unique<trader>(b_host, worker_task(0), spec, limits);
+    a = std::make_unique<task_exchange>(a_host, ps_task(0), spec, limits);
+    b = std::make_unique<task_exchange>(b_host, worker_task(0), spec, limits);
     connect();
   }
   void connect() {
@@ -92,9 +93,9 @@ struct market {
     b->values.route_to(ps_task(0))->connect(world.now() + 1s, [](outcome<>) {});
     world.run_for(100ms);
   }
-  std::shared_ptr<remote_rendezvous> begin(trader& at, const run_id& run = run_1,
+  std::shared_ptr<remote_rendezvous> begin(task_exchange& at, const run_id& run = run_1,
                                            std::shared_ptr<const awaited_values> awaited = nullptr) {
-    const trader& other = &at == a.get() ? *b : *a;
+    const task_exchange& other = &at == a.get() ? *b : *a;
     const auto failed = [this](const error& why) {
       failures.push_back(std::string(to_string(why.code())) + " in " + why.task());
     };
@@ -128,7 +129,7 @@ struct market {
 using texts = std::vector<std::string>;
 
 TEST_CASE("V3: a value may come before its receiver asks, after it, and before the run has begun there") {
-  market m;
+  two_exchanges m;
   const auto from = m.begin(*m.a);
   from->send(m.key(1), m.value(1, 40));
   m.world.run_for(1s);
@@ -148,8 +149,8 @@ TEST_CASE("V3: a value may come before its receiver asks, after it, and before t
 // Counts what is to be run in a thread that may compute, and runs it.
 struct counting_carrier final : value_carrier {
   int computed = 0;
-  void carry(const run_id&, const std::string&, std::string_view, any_tensor) override {}
-  void fetch(const run_id&, const std::string&, std::string_view, fetched) override {}
+  void carry(const run_id&, const transfer_key&, std::string_view, any_tensor) override {}
+  void fetch(const run_id&, const transfer_key&, std::string_view, fetched) override {}
   void compute(const run_id&, std::function<void()> body) override {
     ++computed;
     body();
@@ -163,11 +164,12 @@ TEST_CASE("Q4: receivers that take briefly are called where their values come, o
     if (brief) meet->takes_briefly();
     int got = 0;
     bool freed = false;
-    meet->receive(market::key(1), [&](const outcome<handed_over>& received) {
+    meet->receive(two_exchanges::key(1), [&](const outcome<handed_over>& received) {
       got = static_cast<int>(received.value().value.data<float>()[0]);
     });
     to.computed = 0;
-    meet->arrive(market::key(1), {market::value(7, 40), std::shared_ptr<void>(nullptr, [&](void*) { freed = true; })});
+    meet->arrive(two_exchanges::key(1),
+                 {two_exchanges::value(7, 40), std::shared_ptr<void>(nullptr, [&](void*) { freed = true; })});
     CHECK(got == 7);
     CHECK(freed);
     CHECK(to.computed == (brief ? 0 : 1));
@@ -179,17 +181,17 @@ TEST_CASE("Q4: what a receiver puts by is done by a computing thread, in no inli
   const auto meet = std::make_shared<remote_rendezvous>(run_1, worker_task(0), to);
   meet->takes_briefly();
   bool inline_run_then = true;
-  meet->receive(market::key(1), [&](const outcome<handed_over>&) {
+  meet->receive(two_exchanges::key(1), [&](const outcome<handed_over>&) {
     REQUIRE(inline_run::of_this_thread());
     inline_run::of_this_thread()->put_by([&] { inline_run_then = inline_run::of_this_thread() != nullptr; });
   });
-  meet->arrive(market::key(1), {market::value(7, 40), nullptr});
+  meet->arrive(two_exchanges::key(1), {two_exchanges::value(7, 40), nullptr});
   CHECK(to.computed == 1);
   CHECK_FALSE(inline_run_then);
 }
 
 TEST_CASE("V1: a second receiver of a key is refused at once, and the first is served") {
-  market m;
+  two_exchanges m;
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   m.receive(*to, 1);
   m.receive(*to, 1);
@@ -200,13 +202,13 @@ TEST_CASE("V1: a second receiver of a key is refused at once, and the first is s
 }
 
 TEST_CASE("R1: a run begins once") {
-  market m;
+  two_exchanges m;
   const auto first = m.begin(*m.b);
   CHECK(caught([&] { m.begin(*m.b); }).code() == errc::already_exists);
 }
 
 TEST_CASE("V2: beyond the credit a value is announced and stays, and is pulled when its receiver asks, early or late") {
-  market m;
+  two_exchanges m;
   const bool early = GENERATE(true, false);
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   if (early) m.receive(*to, 3);
@@ -221,7 +223,7 @@ TEST_CASE("V2: beyond the credit a value is announced and stays, and is pulled w
 }
 
 TEST_CASE("V2: what is pushed and not taken is at most the credit, which comes back when it is taken") {
-  market m;
+  two_exchanges m;
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   for (int i = 0; i < 10; ++i) from->send(m.key(i), m.value(i, 400));
   m.world.run_for(1s);
@@ -234,7 +236,7 @@ TEST_CASE("V2: what is pushed and not taken is at most the credit, which comes b
 }
 
 TEST_CASE("V2: a value larger than the credit goes too, and so does one of no bytes when the credit is used up") {
-  market m(0);
+  two_exchanges m(0);
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   from->send(m.key(1), m.value(1, 100000));
   from->send(m.key(2), handed_over());
@@ -245,7 +247,7 @@ TEST_CASE("V2: a value larger than the credit goes too, and so does one of no by
 }
 
 TEST_CASE("V4: what comes for a run that has ended is dropped, and its credit returned") {
-  market m;
+  two_exchanges m;
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   m.b->values.end(run_1);
   for (int round = 0; round < 5; ++round) {
@@ -260,7 +262,7 @@ TEST_CASE("V4: what comes for a run that has ended is dropped, and its credit re
 }
 
 TEST_CASE("V4: tombstones are gone half a minute after the last run of their session, and the sweep tells") {
-  market m;
+  two_exchanges m;
   for (std::uint64_t run = 1; run <= 11; ++run) m.b->values.end({some_session, run});
   CHECK(caught([&] { m.begin(*m.b, {some_session, 11}); }).code() == errc::cancelled);
   m.begin(*m.b, {some_session, 1});  // forgotten
@@ -274,7 +276,7 @@ TEST_CASE("V4: tombstones are gone half a minute after the last run of their ses
 }
 
 TEST_CASE("V4: the runs of one session leave the tombstones of another alone") {
-  market m;
+  two_exchanges m;
   const session_id other{"another master", 3, 77};
   m.b->values.end(run_1);
   for (std::uint64_t run = 1; run <= 100; ++run) m.b->values.end({other, run});
@@ -282,7 +284,7 @@ TEST_CASE("V4: the runs of one session leave the tombstones of another alone") {
 }
 
 TEST_CASE("V5: values of a run that never begins are dropped after a minute, with their credit") {
-  market m;
+  two_exchanges m;
   const auto from = m.begin(*m.a);
   from->send(m.key(1), m.value(1, 1000));
   from->send(m.key(2), m.value(2, 1000));
@@ -298,7 +300,7 @@ TEST_CASE("V5: values of a run that never begins are dropped after a minute, wit
 }
 
 TEST_CASE("V5: of one task a limited number of values waits for runs; a run of which more would wait does not begin") {
-  market m;
+  two_exchanges m;
   const auto from = m.begin(*m.a), other = m.begin(*m.a, run_2);
   for (int i = 0; i < 20; ++i) from->send(m.key(i), m.value(i, 4));
   for (int i = 0; i < 20; ++i) other->send(m.key(i), m.value(i, 4));
@@ -315,7 +317,7 @@ TEST_CASE("V5: of one task a limited number of values waits for runs; a run of w
 }
 
 TEST_CASE("V5: a run that does not begin keeps no values, and those of others may wait") {
-  market m;
+  two_exchanges m;
   const auto from = m.begin(*m.a), other = m.begin(*m.a, run_2);
   for (int i = 0; i < 21; ++i) from->send(m.key(i), m.value(i, 4));
   for (int i = 0; i < 20; ++i) other->send(m.key(i), m.value(i, 4));
@@ -327,7 +329,7 @@ TEST_CASE("V5: a run that does not begin keeps no values, and those of others ma
 }
 
 TEST_CASE("V5: a task that sends too many values for too many runs loses its connection") {
-  market m;
+  two_exchanges m;
   for (std::uint64_t run = 1; run <= 21; ++run)
     for (int i = 0; i < (run == 1 ? 20 : 1); ++i) m.begin_once(run)->send(m.key(i), m.value(i, 4));
   m.world.run_for(1s);
@@ -339,7 +341,7 @@ TEST_CASE("V5: a task that sends too many values for too many runs loses its con
 }
 
 TEST_CASE("V5: values for runs that have not begun are weighed, and a quarter of their bytes may be of one task") {
-  market m(1 << 20, {}, {.tombstones = 10, .early = 20, .early_bytes = 80 << 10});
+  two_exchanges m(1 << 20, {}, {.runs = {.tombstones = 10, .early = 20, .early_bytes = 80 << 10}});
   const auto from = m.begin(*m.a), other = m.begin(*m.a, run_2);
   from->send(m.key(1), m.value(1, 10 << 10));
   other->send(m.key(1), m.value(1, 16 << 10));
@@ -355,7 +357,7 @@ TEST_CASE("V5: values for runs that have not begun are weighed, and a quarter of
 }
 
 TEST_CASE("V5: the values of a task for runs that have not begun are gone with its last channel, and their runs fail") {
-  market m;
+  two_exchanges m;
   m.begin(*m.a)->send(m.key(1), m.value(1, 400));
   m.world.run_for(1s);
   CHECK(m.b->values.runs() == 1);
@@ -368,7 +370,7 @@ TEST_CASE("V5: the values of a task for runs that have not begun are gone with i
 }
 
 TEST_CASE("V8: a run fails by whose value more bytes would wait for a task than may, and what is pulled makes room") {
-  market m(0, {}, {.tombstones = 10, .early = 20, .offered = 100 << 10});
+  two_exchanges m(0, {}, {.runs = {.tombstones = 10, .early = 20}, .offered = 100 << 10});
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   from->send(m.key(1), m.value(1, 200 << 10));  // one value may be larger
   m.world.run_for(1s);
@@ -391,18 +393,18 @@ TEST_CASE("V8: a run fails by whose value more bytes would wait for a task than 
 }
 
 TEST_CASE("V7: what comes early is of the task that sent it, or is dropped") {
-  market m;
+  two_exchanges m;
   const auto from = m.begin(*m.a);
-  const std::string here = "v;" + worker_task(0) + "/device:CPU:0;" + worker_task(0) + "/device:CPU:0";
+  const transfer_key here("v;" + worker_task(0) + "/device:CPU:0;" + worker_task(0) + "/device:CPU:0");
   m.a->values.carry(run_1, here, worker_task(0), m.value(1, 40));
-  m.a->values.carry(run_1, "nonsense", worker_task(0), m.value(1, 40));
+  m.a->values.carry(run_1, transfer_key("nonsense"), worker_task(0), m.value(1, 40));
   m.world.run_for(1s);
   CHECK(m.failures.empty());
   CHECK(m.b->values.runs() == 0);
 }
 
 TEST_CASE("V1: a value that is announced many times is asked for once") {
-  market m(0);
+  two_exchanges m(0);
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   m.receive(*to, 1);
   for (int i = 0; i < 100; ++i) to->announce(m.key(1), ps_task(0));
@@ -412,7 +414,7 @@ TEST_CASE("V1: a value that is announced many times is asked for once") {
 }
 
 TEST_CASE("V5: a run that begins, or is given up, makes room for other early values") {
-  market m;
+  two_exchanges m;
   const bool begins = GENERATE(true, false);
   for (std::uint64_t run = 1; run <= 3; ++run) {
     const auto from = m.begin(*m.a, {some_session, run});
@@ -428,9 +430,9 @@ TEST_CASE("V5: a run that begins, or is given up, makes room for other early val
 
 TEST_CASE("V7: what a run does not await takes no memory there, and fails the run") {
   std::string why;
-  market m(std::uint64_t{1} << 30);
-  const auto awaited = std::make_shared<const awaited_values>(
-      awaited_values{{market::key(1), output_type{dtype::float32, {unknown}}}, {market::key(2), std::nullopt}});
+  two_exchanges m(std::uint64_t{1} << 30);
+  const auto awaited = std::make_shared<const awaited_values>(awaited_values{
+      {two_exchanges::key(1), output_type{dtype::float32, {unknown}}}, {two_exchanges::key(2), std::nullopt}});
   const auto [sent, text] = GENERATE(table<int, std::string>(
       {{1, "is uint8 [67108864], not float [?]"}, {2, "is uint8 [67108864], not empty"}, {3, "does not await"}}));
   CAPTURE(sent);
@@ -448,9 +450,9 @@ TEST_CASE("V7: what a run does not await takes no memory there, and fails the ru
 }
 
 TEST_CASE("V7: a value that is pulled is of the type that is awaited") {
-  market m(0);
-  const auto awaited =
-      std::make_shared<const awaited_values>(awaited_values{{market::key(1), output_type{dtype::uint8, {unknown}}}});
+  two_exchanges m(0);
+  const auto awaited = std::make_shared<const awaited_values>(
+      awaited_values{{two_exchanges::key(1), output_type{dtype::uint8, {unknown}}}});
   const auto from = m.begin(*m.a), to = m.begin(*m.b, run_1, awaited);
   m.receive(*to, 1);
   from->send(m.key(1), m.value(1, 100));
@@ -460,7 +462,7 @@ TEST_CASE("V7: a value that is pulled is of the type that is awaited") {
 
 TEST_CASE("V7: long strings come whole, pushed or pulled, and fail the run where they cannot be read") {
   const std::uint64_t credit = GENERATE(0u, 1u << 20);
-  market m(credit);
+  two_exchanges m(credit);
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   const std::string text(2 * long_control, 'x');
   const any_tensor words = tensor<std::string>::of({text, "short"}).untyped();
@@ -482,7 +484,7 @@ TEST_CASE("V7: long strings come whole, pushed or pulled, and fail the run where
 }
 
 TEST_CASE("V2: texts take credit by their letters, and give it back") {
-  market m(1000);
+  two_exchanges m(1000);
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   const any_tensor half = tensor<std::string>::of({std::string(400, 'x'), ""}).untyped();  // 464 bytes
   for (int i = 1; i <= 3; ++i) from->send(m.key(i), handed_over{half});
@@ -496,7 +498,7 @@ TEST_CASE("V2: texts take credit by their letters, and give it back") {
 }
 
 TEST_CASE("V8: texts that wait for another task count by their letters") {
-  market m(0, {}, {.offered = 10'000});
+  two_exchanges m(0, {}, {.offered = 10'000});
   const auto from = m.begin(*m.a);
   const any_tensor text = tensor<std::string>::of({std::string(6000, 'x')}).untyped();
   from->send(m.key(1), handed_over{text});
@@ -507,7 +509,7 @@ TEST_CASE("V8: texts that wait for another task count by their letters") {
 
 TEST_CASE("V10: texts of more bytes than a message has fail their run, pushed or pulled, and no other") {
   const std::uint64_t credit = GENERATE(std::uint64_t{0}, std::uint64_t{1} << 30);
-  market m(credit);
+  two_exchanges m(credit);
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   tensor<std::string> large({2});
   for (std::string& one : large.span()) one.resize(limits{}.control / 2);
@@ -527,7 +529,7 @@ TEST_CASE("V10: texts of more bytes than a message has fail their run, pushed or
 
 TEST_CASE("S4: a value that waits to be pulled is given to the task that it is for, and to no other") {
   std::string how;
-  market m(0);
+  two_exchanges m(0);
   const auto from = m.begin(*m.a);
   const transfer_key key("v;" + ps_task(0) + "/device:CPU:0;" + worker_task(1) + "/device:CPU:0");
   m.a->values.carry(run_1, key, worker_task(0), m.value(1, 100));
@@ -539,7 +541,7 @@ TEST_CASE("S4: a value that waits to be pulled is given to the task that it is f
 }
 
 TEST_CASE("a value that is pulled after its run was given up there fails with aborted, and may be made anew") {
-  market m(0);
+  two_exchanges m(0);
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   from->send(m.key(1), m.value(1, 100));
   m.world.run_for(1s);
@@ -551,7 +553,7 @@ TEST_CASE("a value that is pulled after its run was given up there fails with ab
 }
 
 TEST_CASE("V4: a value that is sent when its run was cancelled meanwhile is not offered") {
-  market m(0);
+  two_exchanges m(0);
   const auto from = m.begin(*m.a);
   m.a->values.forget(run_1);
   from->send(m.key(1), m.value(1, 100));
@@ -559,7 +561,7 @@ TEST_CASE("V4: a value that is sent when its run was cancelled meanwhile is not 
 }
 
 TEST_CASE("F2: when the route to a peer goes down, its runs fail with its name, and what it was offered is dropped") {
-  market m(0);
+  two_exchanges m(0);
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   from->send(m.key(1), m.value(1, 100));
   m.world.run_for(1s);
@@ -575,9 +577,9 @@ TEST_CASE("F2: when the route to a peer goes down, its runs fail with its name, 
 
 // A channel by which a peer sends.
 struct way_in {
-  market& m;
+  two_exchanges& m;
   peer_ref who;
-  way_in(market& in, std::uint64_t channel)
+  way_in(two_exchanges& in, std::uint64_t channel)
       : m(in), who(std::make_shared<const peer>(peer{channel, ps_task(0), in.a->me.incarnation})) {
     m.b->values.came(who);
     m.world.run_for(1ms);
@@ -587,8 +589,8 @@ struct way_in {
 const texts lost_ps{"unavailable in " + ps_task(0)};
 
 TEST_CASE("F2: when the way by which a peer sends is gone and the peer lives, runs that had begun fail with its name") {
-  market m;
-  m.b->values.gone(m.b->last_guest, error(errc::unavailable, "the connection broke"));
+  two_exchanges m;
+  m.b->values.gone(m.b->last_peer, error(errc::unavailable, "the connection broke"));
   way_in old(m, 7);
   m.begin(*m.b);
   m.world.run_for(1ms);
@@ -603,8 +605,8 @@ TEST_CASE("F2: when the way by which a peer sends is gone and the peer lives, ru
 }
 
 TEST_CASE("F2: a run that began while a peer had no way to send fails, if it awaits a value of it and none comes") {
-  market m;
-  m.b->values.gone(m.b->last_guest, error(errc::unavailable, "the connection fell silent"));
+  two_exchanges m;
+  m.b->values.gone(m.b->last_peer, error(errc::unavailable, "the connection fell silent"));
   m.world.run_for(100ms);
   const auto to = m.begin(*m.b);
   m.begin(*m.b, run_2);  // awaits nothing
@@ -619,7 +621,7 @@ TEST_CASE("F2: a run that began while a peer had no way to send fails, if it awa
 }
 
 TEST_CASE("F2: a run waits for as long as its peer computes while the way from it stands") {
-  market m;
+  two_exchanges m;
   const auto to = m.begin(*m.b);
   m.receive(*to, 1);
   for (int i = 0; i < 100; ++i) m.world.run_for(1s), m.b->values.sweep();
@@ -627,21 +629,21 @@ TEST_CASE("F2: a run waits for as long as its peer computes while the way from i
 }
 
 TEST_CASE("F2: a value that was lost with its connection right after its sender's part had ended is not awaited") {
-  market m;
+  two_exchanges m;
   const auto to = m.begin(*m.b);
   m.receive(*to, 1);
   m.begin(*m.a);
   m.a->values.end(run_1);  // the value is on its way, and nobody in its task waits for anything
-  m.b->values.gone(m.b->last_guest, error(errc::unavailable, "Connection reset by peer"));
+  m.b->values.gone(m.b->last_peer, error(errc::unavailable, "Connection reset by peer"));
   m.world.run_for(1s);
   CHECK(m.failures == lost_ps);
 }
 
 TEST_CASE("F2: the runs of a peer that has died with its connections are told by the channel to it, once") {
-  market m;
+  two_exchanges m;
   m.begin(*m.b);
   m.world.cut(host_of(ps_task(0)), host_of(worker_task(0)));
-  m.b->values.gone(m.b->last_guest, error(errc::unavailable, "Connection reset by peer"));
+  m.b->values.gone(m.b->last_peer, error(errc::unavailable, "Connection reset by peer"));
   m.world.run_for(500ms);
   CHECK(m.failures.empty());
   m.world.run_for(10s);
@@ -649,7 +651,7 @@ TEST_CASE("F2: the runs of a peer that has died with its connections are told by
 }
 
 TEST_CASE("V2: after a lost connection the credit is whole again") {
-  market m;
+  two_exchanges m;
   const auto from = m.begin(*m.a);
   from->send(m.key(1), m.value(1, 1000));
   m.world.run_for(100ms);
@@ -661,7 +663,7 @@ TEST_CASE("V2: after a lost connection the credit is whole again") {
 }
 
 TEST_CASE("F3: a value from another life of its sender, or from one that takes no part, fails the run as aborted") {
-  market m;
+  two_exchanges m;
   const auto to =
       m.b->values.begin(run_1, {{ps_task(0), 12345}}, [&](const error& why) { m.failures.push_back(name_of(why)); });
   m.receive(*to, 1);
@@ -672,9 +674,10 @@ TEST_CASE("F3: a value from another life of its sender, or from one that takes n
 }
 
 TEST_CASE("C2, V2: a peer that pushes far more than its credit is thrown out") {
-  market m;
+  two_exchanges m;
   m.a = nullptr;
-  m.a = std::make_unique<trader>(m.a_host, ps_task(0), m.spec, exchange_options{.credit = std::uint64_t{1} << 40});
+  m.a =
+      std::make_unique<task_exchange>(m.a_host, ps_task(0), m.spec, exchange_options{.credit = std::uint64_t{1} << 40});
   m.connect();
   const auto from = m.begin(*m.a);
   for (int i = 0; i < 3; ++i) from->send(m.key(i), m.value(i, 100 << 20));

@@ -114,7 +114,7 @@ std::vector<std::string> seeds() {
   all.push_back(seed(kind_of_status_reply, status_reply{devices()}));
   all.push_back(seed(kind_of_report_reply, report_reply{report()}));
   push_value pushed;
-  pushed.key = "a/b:0;/cpu:0;/gpu:0";
+  pushed.key = transfer_key("a/b", "0", "/cpu:0", "/gpu:0");
   pushed.value = counting(dtype::int64, {4});
   all.push_back(seed(kind_of_push_value, pushed));
   cancel_run cancelled;

@@ -44,7 +44,8 @@ void read(std::string_view input) {
 
 std::string seed(const any_tensor& value) {
   push_value v;
-  v.key = "a/b:0;/job:ps/replica:0/task:0/device:CPU:0;/job:worker/replica:0/task:0/device:CPU:0";
+  v.key =
+      transfer_key("a/b", "0", "/job:ps/replica:0/task:0/device:CPU:0", "/job:worker/replica:0/task:0/device:CPU:0");
   v.value = value;
   return input_of(rpc::encode(v));
 }

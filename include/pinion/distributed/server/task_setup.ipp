@@ -110,9 +110,9 @@ PINION_DECL rpc::slab_limits slab_limits_of(const server_limits& limits) {
 }
 
 PINION_DECL exchange_options exchange_options_of(const server_config& config) {
-  return {.credit = config.credit,
-          .early = static_cast<std::size_t>(config.limits.early_values),
-          .early_bytes = config.limits.early_bytes,
+  return {.runs = {.early = static_cast<std::size_t>(config.limits.early_values),
+                   .early_bytes = config.limits.early_bytes},
+          .credit = config.credit,
           .offered = config.limits.bytes_offered};
 }
 

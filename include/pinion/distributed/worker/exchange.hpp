@@ -2,9 +2,10 @@
 //
 // Invariants (numbers of protocol.md in brackets)
 //   1. Values pushed to a peer and not yet taken there are at most the credit; the rest waits here, announced. [V1, V2]
-//   2. A run that has ended leaves a tombstone for options.remembered, so that a late value is dropped. [V4]
-//   3. A value for a run that has not begun waits for it, but only for options.max_wait, and while its sender has a
-//      channel to this task. Of one sender wait no more than options.early, and a quarter of options.early_bytes. A run
+//   2. A run that has ended leaves a tombstone for options.runs.remembered, so that a late value is dropped. [V4]
+//   3. A value for a run that has not begun waits for it, but only for options.runs.max_wait, and while its sender has
+//   a
+//      channel to this task. Of one sender wait no more than options.runs.early, and a quarter of early_bytes. A run
 //      of which more would wait, or whose values are gone with their sender, keeps none, and fails when it begins.
 //      Senders are told apart by their life and host, so who takes the name of another counts for itself alone. [V5]
 //   4. Memory for a value is taken, and its strings are read, when its run has not begun, or wants a value of its key,
@@ -21,7 +22,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -33,9 +33,10 @@
 #include <pinion/distributed/wire/values.hpp>
 #include <pinion/distributed/worker/awaited_values.hpp>
 #include <pinion/distributed/worker/credit_account.hpp>
-#include <pinion/distributed/worker/early_values.hpp>
 #include <pinion/distributed/worker/offers.hpp>
 #include <pinion/distributed/worker/remote_rendezvous.hpp>
+#include <pinion/distributed/worker/run_table.hpp>
+#include <pinion/distributed/worker/sender_channels.hpp>
 #include <pinion/graph/node.hpp>
 #include <pinion/opkit/transfer_key.hpp>
 #include <pinion/rpc/acceptor.hpp>
@@ -45,17 +46,10 @@ namespace pinion { inline namespace v0 { namespace distributed {
 
 // The limits of an exchange.
 struct exchange_options {
-  std::uint64_t credit = std::uint64_t{4} << 20;        // most bytes pushed to one peer and not yet taken
-  rpc::duration max_wait = std::chrono::seconds(60);    // how long values wait for a run to begin
-  std::size_t tombstones = 1024;                        // number of ended runs of a session that are remembered
-  rpc::duration remembered = std::chrono::seconds(30);  // how long they are, from when the last of the session ended
-  std::size_t early = 4096;                             // most values of one sender for runs that have not begun
-  std::uint64_t early_bytes = std::uint64_t{1} << 30;   // most bytes of them; a quarter of these of one sender
-  std::uint64_t offered = std::uint64_t{8} << 30;       // most bytes that wait until one peer asks for them
+  run_table_options runs = {};
+  std::uint64_t credit = std::uint64_t{4} << 20;   // most bytes pushed to one peer and not yet taken
+  std::uint64_t offered = std::uint64_t{8} << 30;  // most bytes that wait until one peer asks for them
 };
-
-// The peers of a run, each with its incarnation at the time when the step was made.
-using incarnations = std::map<std::string, std::uint64_t, std::less<>>;
 
 // The exchange of one task: the rendezvous of its runs, the values it offers, and the credit of each peer. Owned by a
 // server. Thread-safe.
@@ -67,8 +61,8 @@ class exchange final : public value_carrier {
         peers_(others),
         pool_(pool),
         options_(options),
-        offers_(options.offered),
-        early_(task_, options.early, options.early_bytes) {}
+        runs_(net, task_, *this, options.runs),
+        offers_(options.offered) {}
 
   // ---- runs
 
@@ -81,7 +75,7 @@ class exchange final : public value_carrier {
   // The rendezvous of a run. Requires: the run is not over; it need not have begun.
   std::shared_ptr<remote_rendezvous> meeting_of(const run_id& run) {
     std::lock_guard hold(mutex_);
-    return expected(run).meet;
+    return runs_.expected(run).meet;
   }
   // Ends a run in this task. The values it announced stay until they are pulled, or until forget().
   void end(const run_id& run);
@@ -101,7 +95,7 @@ class exchange final : public value_carrier {
   // Returns the number of values that wait here for runs that have not begun.
   std::size_t early() const {
     std::lock_guard hold(mutex_);
-    return early_.count();
+    return runs_.early();
   }
 
   // Takes note of a client, by whose channel values may come.
@@ -132,23 +126,7 @@ class exchange final : public value_carrier {
   std::unique_ptr<rpc::incoming> credited(const rpc::envelope& e, const rpc::peer_ref& from);
 
  private:
-  struct entry {
-    std::shared_ptr<remote_rendezvous> meet;
-    bool begun = false;
-    time_point born{};
-    incarnations peers;
-    std::function<void(const error&)> failed;
-    std::shared_ptr<const awaited_values> awaited;  // null: everything
-    early_values::shares early;                     // what came before it began
-    bool has_lost = false;                          // a peer, and was told
-    std::optional<error> failure;                   // why it will not begin: it keeps no values then
-  };
-
-  // The tombstones of a session. Masters count their runs upwards, so the lowest is the oldest.
-  struct tombstones {
-    std::set<std::uint64_t> runs;
-    time_point last{};  // when it got the last
-  };
+  using entry = run_table::entry;
 
   // Reads the value in a message, of which the outline was read, for a run: long strings in a thread that may compute,
   // and any other value on arrival.
@@ -157,20 +135,8 @@ class exchange final : public value_carrier {
                                                const Of<value_outline>& outline, const run_id& run, fetched done);
   // Takes a value that waits here to be pulled; an empty one if it is not there.
   any_tensor take_offer(const run_id& run, const transfer_key& key);
-  // The rendezvous of runs that failed: their values are freed without the lock.
-  using failed_runs = std::vector<std::shared_ptr<remote_rendezvous>>;
-  static void free_values(const failed_runs& all);
-  // Requires, for the next eight: the lock is held.
+  // Requires: the lock is held.
   void return_credit_of(std::string_view task, std::uint64_t bytes);
-  entry& expected(const run_id& run);
-  bool is_buried(const run_id& run) const;
-  void bury(const run_id& run);
-  // Counts a value for a run that has not begun. Returns false if its sender has sent too much: then the run will not
-  // begin. Throws resource_exhausted if that is so of too many runs.
-  bool may_wait(const rpc::peer& from, const run_id& run, std::uint64_t bytes, failed_runs& failing);
-  void fail(entry& r, const std::string& by, const error& why, std::uint64_t bytes, failed_runs& failing);
-  // Drops what one sender sent early, since it has gone, or has sent most of all.
-  void fail_runs_of(const std::string& sender, const error& why, failed_runs& failing);
   error too_much_offered(std::string_view to_task) const;
   // Throws the reason for which a run that has begun takes no such value from the peer; `is` is null for a value that
   // is announced.
@@ -182,7 +148,6 @@ class exchange final : public value_carrier {
                                              std::uint64_t bytes, const rpc::peer_ref& from);
   // The values that a run awaits; null: it awaits any.
   std::shared_ptr<const awaited_values> awaited_by(const run_id& run) const;
-  entry take(const run_id& run);
   void fail(const run_id& run, const error& why);
   void lost(const std::string& task, const error& why);
   // Fails the runs with a peer that it concerns, each once. Those that it has not come to when memory runs out, it
@@ -192,7 +157,7 @@ class exchange final : public value_carrier {
     std::vector<std::function<void(const error&)>> found;
     const auto all = outcome_of([&] {
       std::lock_guard hold(mutex_);
-      for (auto& [run, r] : runs_) {
+      for (auto& [run, r] : runs_.all()) {
         if (!r.begun || r.has_lost || !r.peers.contains(peer) || !concerns(r)) continue;
         found.push_back(r.failed);
         r.has_lost = true;
@@ -202,13 +167,11 @@ class exchange final : public value_carrier {
     all.value();
   }
   // Forgets a channel that is gone, and with the last of a sender what it sent early. Returns false if it is no task's.
-  bool forget_way(const rpc::peer& who, const error& why);
+  bool forget_channel(const rpc::peer& who, const error& why);
   // Fails the runs with a peer that began no later than `until`, and before the channel came that the peer has.
   void fail_runs_with(const std::string& peer, time_point until, const error& why);
   // Fails the runs that have awaited a value for some seconds without a channel by which it could come.
   void fail_unreachable();
-  // Since when a peer has a channel to this task; time_point::max() if it has none. Requires: the lock is held.
-  time_point sends_since(const std::string& peer) const;
   void expect_of_cluster(const rpc::peer& from) const;
   std::shared_ptr<credit_account> account_of(const rpc::peer_ref& from);
 
@@ -219,20 +182,16 @@ class exchange final : public value_carrier {
   const exchange_options options_;
 
   mutable std::mutex mutex_;
-  std::map<run_id, entry> runs_;
+  run_table runs_;
+  sender_channels senders_;
   offers offers_;
   std::map<std::string, std::uint64_t, std::less<>> in_flight_;
   std::map<std::string, std::weak_ptr<rpc::channel>, std::less<>> watched_;
   std::unordered_map<std::uint64_t, std::shared_ptr<credit_account>> accounts_;  // by channel
-  std::map<std::string, std::map<std::uint64_t, time_point>> channels_in_;       // since when tasks have their channels
-  std::map<session_id, tombstones> buried_;
-  std::map<std::string, int> channels_;  // of each sender
-  early_values early_;
 };
 
 }}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/worker/exchange.ipp>
-#include <pinion/distributed/worker/exchange_early.ipp>
 #endif

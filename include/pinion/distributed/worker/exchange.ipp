@@ -38,32 +38,22 @@ PINION_DECL std::shared_ptr<remote_rendezvous> exchange::begin(const run_id& run
                                                                std::function<void(const error&)> failed,
                                                                std::shared_ptr<const awaited_values> awaited) {
   std::lock_guard hold(mutex_);
-  if (is_buried(run)) throw error(errc::cancelled, "the run was cancelled before it began");
-  auto& r = expected(run);
-  if (r.begun) throw error(errc::already_exists, "run " + std::to_string(run.count) + " has begun here already");
-  early_.remove(r.early);
-  if (r.failure) {
-    const error why = *r.failure;
-    runs_.erase(run);
-    bury(run);
-    throw error(why);
-  }
-  r.begun = true;
-  r.peers = std::move(of_peers);
-  r.failed = std::move(failed);
-  r.awaited = std::move(awaited);
-  return r.meet;
+  return runs_.begin(run, std::move(of_peers), std::move(failed), std::move(awaited));
 }
 
 PINION_DECL void exchange::end(const run_id& run) {
-  const auto ended = take(run);
+  entry ended;
+  {
+    std::lock_guard hold(mutex_);
+    ended = runs_.take(run);
+  }
   const error over(errc::cancelled, "the run has ended");
   if (ended.meet) ended.meet->abort(over);
 }
 
 PINION_DECL bool exchange::is_over(const run_id& run) const {
   std::lock_guard hold(mutex_);
-  return is_buried(run);
+  return runs_.is_over(run);
 }
 
 PINION_DECL void exchange::forget(const run_id& run) {
@@ -78,24 +68,15 @@ PINION_DECL void exchange::forget_session(const session_id& session) {
 }
 
 PINION_DECL bool exchange::sweep() {
-  std::size_t tombstones_gone = 0;
-  std::vector<std::shared_ptr<remote_rendezvous>> late;
+  bool forgot_some = false;
+  run_table::failed_runs late;
   {
     std::lock_guard hold(mutex_);
-    for (auto at = runs_.begin(); at != runs_.end();) {
-      const bool drop = !at->second.begun && net_.now() - at->second.born > options_.max_wait;
-      if (drop) {
-        early_.remove(at->second.early);
-        late.push_back(at->second.meet);
-      }
-      at = drop ? runs_.erase(at) : std::next(at);
-    }
-    tombstones_gone =
-        std::erase_if(buried_, [&](const auto& of) { return net_.now() - of.second.last > options_.remembered; });
+    forgot_some = runs_.sweep(late);
   }
   for (const auto& meet : late) meet->abort(error(errc::cancelled, "the run never began here"));
   fail_unreachable();
-  return tombstones_gone > 0 || !late.empty();
+  return forgot_some || !late.empty();
 }
 
 PINION_DECL std::size_t exchange::runs() const {
@@ -111,32 +92,26 @@ PINION_DECL std::size_t exchange::offered() const {
 PINION_DECL void exchange::came(const rpc::peer_ref& who) {
   if (!knows(who->name)) return;  // it sends no values
   std::lock_guard hold(mutex_);
-  channels_in_[who->name].emplace(who->channel, net_.now());
-  ++channels_[early_values::sender_of(*who)];
+  senders_.add(*who, net_.now());
 }
 
-PINION_DECL bool exchange::forget_way(const rpc::peer& who, const error& why) {
-  failed_runs failing;
-  const std::string sender = early_values::sender_of(who);
+PINION_DECL bool exchange::forget_channel(const rpc::peer& who, const error& why) {
+  run_table::failed_runs failing;
   const error lost = detail::lost_way(who.name, "sent values before the run began", why.sentence());
   {
     std::lock_guard hold(mutex_);
     accounts_.erase(who.channel);
-    const auto known = channels_in_.find(who.name);
-    if (known == channels_in_.end() || known->second.erase(who.channel) == 0) return false;
-    if (known->second.empty()) channels_in_.erase(known);
-    const auto channels = channels_.find(sender);
-    if (channels != channels_.end() && --channels->second == 0) {
-      channels_.erase(channels);
-      insist([&] { fail_runs_of(sender, lost, failing); });
-    }
+    const auto removed = senders_.remove(who);
+    if (removed == sender_channels::removed::none) return false;
+    if (removed == sender_channels::removed::last_of_sender)
+      insist([&] { runs_.fail_runs_of(early_values::sender_of(who), lost, failing); });
   }
-  free_values(failing);
+  run_table::free_values(failing);
   return true;
 }
 
 PINION_DECL void exchange::gone(const rpc::peer_ref& who, const error& why) {
-  if (!forget_way(*who, why)) return;
+  if (!forget_channel(*who, why)) return;
   if (!detail::is_up(peers_, who->name, who->incarnation))
     return;  // the channel to it tells its runs, or has told them
   // Where the peer itself has just died, or came back as another, the channel to it is about to tell that. Where it
@@ -158,7 +133,7 @@ PINION_DECL void exchange::fail_runs_with(const std::string& peer, time_point un
   time_point last;
   {
     std::lock_guard hold(mutex_);
-    last = std::min(sends_since(peer), until);
+    last = std::min(senders_.since(peer), until);
   }
   const auto concerned = [last](const entry& r) { return r.born <= last; };
   fail_runs_with(peer, concerned, why);
@@ -168,24 +143,17 @@ PINION_DECL void exchange::fail_unreachable() {
   std::vector<std::pair<run_id, incarnations::value_type>> waiting;
   {
     std::lock_guard hold(mutex_);
-    for (const auto& [run, r] : runs_) {
+    for (const auto& [run, r] : runs_.all()) {
       const auto limit = r.born + detail::way_may_miss;
       if (!r.begun || r.has_lost || net_.now() < limit) continue;
       const auto key = r.meet->missing();
       const auto peer = r.peers.find(key.from_task());
-      if (peer != r.peers.end() && sends_since(peer->first) > limit) waiting.emplace_back(run, *peer);
+      if (peer != r.peers.end() && senders_.since(peer->first) > limit) waiting.emplace_back(run, *peer);
     }
   }
   for (const auto& [run, peer] : waiting)
     if (detail::is_up(peers_, peer.first, peer.second))
       fail(run, detail::lost_way(peer.first, "sends values", "there was none when the run began"));
-}
-
-PINION_DECL time_point exchange::sends_since(const std::string& peer) const {
-  auto first = time_point::max();
-  if (const auto known = channels_in_.find(peer); known != channels_in_.end())
-    for (const auto& [channel, since] : known->second) first = std::min(first, since);
-  return first;
 }
 
 PINION_DECL std::shared_ptr<rpc::channel> exchange::route_to(std::string_view task) {
@@ -206,7 +174,7 @@ PINION_DECL void exchange::carry(const run_id& run, const transfer_key& key, std
   bool push = false, kept = false;
   {
     std::lock_guard hold(mutex_);
-    if (is_buried(run)) return;  // it was cancelled while this value was made, and nobody would pull it
+    if (runs_.is_over(run)) return;  // it was cancelled while this value was made, and nobody would pull it
     auto found = in_flight_.find(to_task);
     if (found == in_flight_.end()) found = in_flight_.emplace(to_task, 0).first;
     auto& on_the_way = found->second;
@@ -331,28 +299,6 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::credited(const rpc::envelop
   });
 }
 
-PINION_DECL exchange::entry& exchange::expected(const run_id& run) {
-  if (const auto known = runs_.find(run); known != runs_.end()) return known->second;
-  entry fresh;
-  fresh.meet = std::make_shared<remote_rendezvous>(run, task_, *this);
-  fresh.born = net_.now();
-  return runs_.emplace(run, std::move(fresh)).first->second;
-}
-
-PINION_DECL bool exchange::is_buried(const run_id& run) const {
-  const auto at = buried_.find(run.session);
-  if (at == buried_.end() || at->second.runs.empty()) return false;
-  const auto& runs = at->second.runs;
-  return run.count <= *runs.rbegin() && runs.count(run.count) > 0;  // most come in order
-}
-
-PINION_DECL void exchange::bury(const run_id& run) {
-  tombstones& of = buried_[run.session];
-  of.last = net_.now();
-  of.runs.insert(run.count);
-  if (of.runs.size() > options_.tombstones) of.runs.erase(of.runs.begin());
-}
-
 PINION_DECL void exchange::expect_awaited(const entry& r, const transfer_key& key, const value_outline* is,
                                           const rpc::peer& from) {
   const auto peer = r.peers.find(from.name);
@@ -370,28 +316,25 @@ PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& r
                                                                  const value_outline* is, std::uint64_t bytes,
                                                                  const rpc::peer_ref& from) {
   std::function<void(const error&)> failed;
-  failed_runs failing;
+  run_table::failed_runs failing;
   std::shared_ptr<remote_rendezvous> found;
   outcome<> expects;
   {
     std::lock_guard hold(mutex_);
-    const auto known = runs_.find(run);
-    if (known == runs_.end() && is_buried(run)) return nullptr;
-    if (known == runs_.end() || !known->second.begun) {
+    const entry* const r = runs_.find(run);
+    if (!r && runs_.is_over(run)) return nullptr;
+    if (!r || !r->begun) {
       if (key.from_task() != from->name) return nullptr;  // it has no such value
-      expects = outcome_of([&] {
-        if (may_wait(*from, run, bytes, failing)) found = expected(run).meet;
-      });
+      expects = outcome_of([&] { found = runs_.await(*from, run, bytes, failing); });
     } else {
-      const entry& r = known->second;
-      expects = outcome_of([&] { expect_awaited(r, key, is, *from); });
+      expects = outcome_of([&] { expect_awaited(*r, key, is, *from); });
       if (expects)
-        found = r.meet;
+        found = r->meet;
       else
-        failed = r.failed;
+        failed = r->failed;
     }
   }
-  free_values(failing);
+  run_table::free_values(failing);
   if (!failed) return expects.value(), found;
   error why = *expects.failure();
   failed(why.in_task(from->name));
@@ -400,25 +343,15 @@ PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& r
 
 PINION_DECL std::shared_ptr<const awaited_values> exchange::awaited_by(const run_id& run) const {
   std::lock_guard hold(mutex_);
-  const auto r = runs_.find(run);
-  return r == runs_.end() ? nullptr : r->second.awaited;
-}
-
-PINION_DECL exchange::entry exchange::take(const run_id& run) {
-  std::lock_guard hold(mutex_);
-  bury(run);
-  auto taken = runs_.extract(run);
-  if (!taken) return {};
-  early_.remove(taken.mapped().early);
-  return std::move(taken.mapped());
+  const entry* const r = runs_.find(run);
+  return r ? r->awaited : nullptr;
 }
 
 PINION_DECL void exchange::fail(const run_id& run, const error& why) {
   std::function<void(const error&)> failed;
   {
     std::lock_guard hold(mutex_);
-    const auto at = runs_.find(run);
-    if (at != runs_.end() && !std::exchange(at->second.has_lost, true)) failed = at->second.failed;
+    if (entry* const r = runs_.find(run); r && !std::exchange(r->has_lost, true)) failed = r->failed;
   }
   if (failed) failed(why);
 }
