@@ -202,7 +202,9 @@ inline std::vector<any_tensor> random_values(const sample& s, dtype key, unsigne
   return all;
 }
 
+// The elements as numbers; none of strings.
 inline std::vector<double> numbers(const any_tensor& t) {
+  if (t.dtype() == dtype::string) return {};
   return visit_plain(t.dtype(), [&]<class T>() { return std::vector<double>(t.data<T>(), t.data<T>() + t.count()); });
 }
 

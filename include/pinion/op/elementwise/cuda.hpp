@@ -24,7 +24,7 @@ class cuda_map_kernel final : public kernel {
  public:
   explicit cuda_map_kernel(const kernel_setup& setup)
       : program_(setup, program_of(setup.attrs())), parts_(map_parts::of(setup.attrs(), setup.node.inputs.size())) {
-    if (auto inputs = detail::assumed_inputs(setup)) announce(std::move(*inputs));
+    if (auto inputs = detail::assumed_inputs(setup)) announce_for(std::move(*inputs));
   }
 
   void run(kernel_context& c) override {
@@ -38,7 +38,7 @@ class cuda_map_kernel final : public kernel {
 
  private:
   map_layout layout_of(std::vector<shape> inputs) const { return parts_.layout(std::move(inputs), program_.program()); }
-  void announce(std::vector<shape> inputs) {
+  void announce_for(std::vector<shape> inputs) {
     const auto layout = outcome_of([&] { return layout_of(std::move(inputs)); });
     if (layout && layout.value().elements > 0) program_.announce(layout.value().walk);
   }
