@@ -66,6 +66,7 @@ using pinion::task_services;
 using pinion::text_sink;
 using pinion::thread_pool;
 using pinion::trace_event;
+using pinion::transfer_key;
 using pinion::value_on_device;
 
 }  // namespace names_of_session::of_pinion

@@ -110,10 +110,10 @@ PINION_DECL rpc::slab_limits slab_limits_of(const server_limits& limits) {
 }
 
 PINION_DECL exchange_options exchange_options_of(const server_config& config) {
-  return {.runs = {.early = static_cast<std::size_t>(config.limits.early_values),
-                   .early_bytes = config.limits.early_bytes},
-          .credit = config.credit,
-          .offered = config.limits.bytes_offered};
+  return {
+      .runs = {.early = static_cast<std::size_t>(config.limits.early_values), .early_bytes = config.limits.early_bytes},
+      .credit = config.credit,
+      .offered = config.limits.bytes_offered};
 }
 
 PINION_DECL rpc::channel_options way_options_of(const server_options& options, const rpc::identity& me,
