@@ -202,9 +202,9 @@ inline std::vector<any_tensor> random_values(const sample& s, dtype key, unsigne
   return all;
 }
 
-// The elements as numbers; none of strings.
+// The elements as numbers; strings are zeros.
 inline std::vector<double> numbers(const any_tensor& t) {
-  if (t.dtype() == dtype::string) return {};
+  if (t.dtype() == dtype::string) return std::vector<double>(static_cast<std::size_t>(t.count()));
   return visit_plain(t.dtype(), [&]<class T>() { return std::vector<double>(t.data<T>(), t.data<T>() + t.count()); });
 }
 
