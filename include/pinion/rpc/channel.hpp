@@ -55,7 +55,7 @@ class channel : public std::enable_shared_from_this<channel> {
 
   std::string address() const;
   // A place where the peer may be. `is_told`: another than the peer says so, who may be wrong, or lie; what answers
-  // there ends nobody's wait while there is another place, and no such place takes the turn of one that is not.
+  // there ends nobody's wait while there is another place, and no such place is tried instead of one that is not.
   struct place {
     std::string address = {};
     bool is_told = false;

@@ -16,7 +16,7 @@ std::shared_ptr<network> tcp_network_of_this_process();
 
 // Connects to the first that answers of some addresses of one host, "127.0.0.1:2222" or "[::1]:2222", on a network over
 // TCP. Each is given its part of the time that is left, so that one from which nothing comes does not cost the others
-// their turn. Throws what the last of them ended with: unavailable, or deadline_exceeded where nothing answered.
+// theirs. Throws what the last of them ended with: unavailable, or deadline_exceeded where nothing answered.
 awaitable<std::unique_ptr<byte_stream>> connect_to_any(network& net, std::vector<std::string> numeric,
                                                        time_point deadline);
 

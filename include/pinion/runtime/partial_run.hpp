@@ -30,7 +30,7 @@ namespace pinion { inline namespace v0 {
 //
 // Errors: pn::error. A call that asks for what cannot be is refused with invalid_argument, changes nothing, and another
 // may follow: an end that was not named, one that was fed or fetched in an earlier call, a value that does not fit, a
-// fetch whose feeds were not all fed. A failure of a node fails the run, and every later turn throws it again; so does
+// fetch whose feeds were not all fed. A failure of a node fails the run, and every later call throws it again; so does
 // a call that takes longer than the session's operation_timeout, which each call has for itself.
 //
 // On a cluster a call is one exchange of messages with the session's target, and a lost task fails the run, as it fails
