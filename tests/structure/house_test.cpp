@@ -287,6 +287,20 @@ TEST_CASE("a file that names errors, or formats text, includes what has them") {
   }
 }
 
+TEST_CASE("a list in a comment is whole: what continues an item stands below its text") {
+  static const std::regex item{R"(\s*//   [0-9]+\. .*)"}, more{R"(\s*//      .*)"}, stray{R"(\s*//   \S.*)"};
+  std::string broken;
+  for (const auto& [path, header] : tree) {
+    bool within = false;
+    for (const std::string& line : header.lines) {
+      const bool before = within;
+      within = std::regex_match(line, item) || (before && std::regex_match(line, more));
+      if (before && !within && std::regex_match(line, stray)) broken += path + ": " + line + "\n";
+    }
+  }
+  CHECK(broken == "");
+}
+
 TEST_CASE("files stay small") {
   const auto longest = std::max_element(tree.begin(), tree.end(), [](const auto& a, const auto& b) {
     return a.second.lines.size() < b.second.lines.size();

@@ -31,6 +31,8 @@ class transfer_key {
   std::string_view to() const { return std::string_view(text_).substr(to_).substr(to_ < text_.size()); }
   std::string_view from_task() const { return task_of_device(from()); }
   std::string_view to_task() const { return task_of_device(to()); }
+  // The value and where it comes from: "W/read:0 from /job:ps/replica:0/task:0".
+  std::string title() const;
   // Is it a control edge, whose value is none?
   bool is_control() const { return edge().ends_with(":done"); }
 

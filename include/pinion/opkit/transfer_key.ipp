@@ -22,4 +22,8 @@ PINION_DECL transfer_key::transfer_key(std::string text)
   if (first != std::string::npos) from_ = first, to_ = last;
 }
 
+PINION_DECL std::string transfer_key::title() const {
+  return std::string(edge()) + " from " + std::string(from_task());
+}
+
 }}  // namespace pinion::v0

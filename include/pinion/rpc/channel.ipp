@@ -39,7 +39,7 @@ PINION_DECL channel::place channel::target() const {
 
 PINION_DECL void channel::moved_to(const place& first, const place& otherwise) {
   std::lock_guard hold(mutex_);
-  // Of two places the other one is tried next if it was to be, however often the first one changes.
+  // The other one of two places is tried next if it was to be, however often the first one changes.
   const bool alternates = !other_.address.empty() || first.is_told;
   other_ = otherwise.address == first.address ? place() : otherwise;
   next_ = data_ && first.address != target_.address ? first : place();

@@ -200,8 +200,7 @@ PINION_DECL std::string session_run::waits_for() const {
 }
 
 PINION_DECL std::string session_run::own_part() const {
-  if (const auto key = s_.here.waits_for(id_); !key.empty())
-    return "waiting for " + std::string(key.edge()) + " from " + std::string(key.from_task());
+  if (const auto key = s_.here.waits_for(id_); !key.empty()) return "waiting for " + key.title();
   const auto told = outcome_of([this] { return s_.here.progress_of(id_); });
   return told && !told.value().nodes.empty() ? fmt::format("its own part is in {}", fmt::join(told.value().nodes, ", "))
                                              : "";

@@ -22,7 +22,7 @@
 namespace pinion { inline namespace v0 { namespace distributed {
 
 using answer_ref = std::shared_ptr<rpc::responder>;
-// What takes the rest of a message; null: its payload is passed over.
+// The receiver of the rest of a message; null: its payload is passed over.
 using opened = std::unique_ptr<rpc::incoming>;
 
 // A request or notice whose first bytes have come. The envelope is valid until its handler returns; what comes later
@@ -31,9 +31,11 @@ struct delivery {
   const rpc::envelope& envelope;
   rpc::peer_ref peer;
   answer_ref answer;  // null for a notice
-
-  requester from() const { return {peer->channel, peer->name, peer->incarnation}; }
 };
+
+inline requester requester_of(const rpc::peer_ref& who) {
+  return {who->channel, who->name, who->incarnation};
+}
 
 // An entry in the table of a service: a method or notice that it knows.
 template <class Service>
@@ -112,7 +114,7 @@ class request_reader {
         builders_(in_order),
         calls_(in_threads) {}
 
-  // What each client may have under way.
+  // The quotas of the clients.
   quotas& of_clients() { return quotas_; }
   const quotas& of_clients() const { return quotas_; }
   // Counts the bytes of a message towards those that its client has sent and that are not worked off. Throws

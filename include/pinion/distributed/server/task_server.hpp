@@ -68,7 +68,7 @@ class task_server {
   rpc::service service();
   opened request(const delivery& d);
   opened notice(const delivery& d);
-  // What a task says of itself, and how it is ended.
+  // Requests for what the task says of itself, and for its end.
   std::optional<opened> own_request(const delivery& d);
   opened tell_devices(const delivery& d);
   opened tell_libraries(const delivery& d);

@@ -36,32 +36,33 @@ PINION_DECL std::optional<opened> worker_service::notice(const delivery& d) {
 // ---- parts of steps
 
 PINION_DECL opened worker_service::register_step(const delivery& d) {
-  if (!welcome(d, [&] { worker_.expect_of(d.from(), beginning_of<session_id>(d)); })) return nullptr;
+  if (!welcome(d, [&] { worker_.expect_of(requester_of(d.peer), beginning_of<session_id>(d)); })) return nullptr;
   return reader_.in_order<distributed::register_step>(
-      d, [this, answer = d.answer, from = d.from()](distributed::register_step&& r, std::uint64_t memory,
-                                                    quotas::share held) {
-        worker_.register_step(from, std::move(r), memory,
+      d, [this, answer = d.answer, from = d.peer](distributed::register_step&& r, std::uint64_t memory,
+                                                  quotas::share held) {
+        worker_.register_step(requester_of(from), std::move(r), memory,
                               [answer, held = std::move(held)](const outcome<>& how) { settle(answer, how); });
       });
 }
 
 PINION_DECL opened worker_service::register_known(const delivery& d) {
-  if (!welcome(d, [&] { worker_.expect_of(d.from(), beginning_of<session_id>(d)); })) return nullptr;
-  return reader_.in_order<distributed::register_known>(d, [this, answer = d.answer, from = d.from()](
-                                                              distributed::register_known&& r, std::uint64_t memory,
-                                                              quotas::share held) {
-    worker_.register_known(from, std::move(r), memory, [answer, held = std::move(held)](const outcome<bool>& known) {
-      if (!known) return answer->fail(*known.failure());
-      answer->reply_with([&] { return rpc::encode(registered_known{known.value()}); });
-    });
-  });
+  if (!welcome(d, [&] { worker_.expect_of(requester_of(d.peer), beginning_of<session_id>(d)); })) return nullptr;
+  return reader_.in_order<distributed::register_known>(
+      d, [this, answer = d.answer, from = d.peer](distributed::register_known&& r, std::uint64_t memory,
+                                                  quotas::share held) {
+        worker_.register_known(requester_of(from), std::move(r), memory,
+                               [answer, held = std::move(held)](const outcome<bool>& known) {
+                                 if (!known) return answer->fail(*known.failure());
+                                 answer->reply_with([&] { return rpc::encode(registered_known{known.value()}); });
+                               });
+      });
 }
 
 PINION_DECL opened worker_service::run(const delivery& d) {
-  return rpc::receive<run_step>(d.envelope, [this, answer = d.answer, from = d.from()](run_step&& r) {
+  return rpc::receive<run_step>(d.envelope, [this, answer = d.answer, from = d.peer](run_step&& r) {
     or_fail(answer, [&] {
       worker_.run(
-          r, from, {}, 0, worker::begin_in::pool,
+          r, requester_of(from), {}, 0, worker::begin_in::pool,
           [this, answer, session = r.run.session](run_result ran) {
             if (failed_without_trace(ran)) return answer->fail(*ran.failure);
             answer->reply_with([&] {
@@ -69,14 +70,14 @@ PINION_DECL opened worker_service::run(const delivery& d) {
                   part_ended{worker_.take_notices(session), std::move(ran.trace), ran.failure, ran.holds});
             });
           },
-          reader_.of_clients().of_run_of_task(from.channel));
+          reader_.of_clients().of_run_of_task(from->channel));
     });
   });
 }
 
 PINION_DECL opened worker_service::progress(const delivery& d) {
   return on<progress_request>(
-      d, [this, from = d.from()](progress_request&& p) { return worker_.progress_of(p.run, from); });
+      d, [this, from = d.peer](progress_request&& p) { return worker_.progress_of(p.run, requester_of(from)); });
 }
 
 PINION_DECL opened worker_service::reset(const delivery& d) {
@@ -87,18 +88,18 @@ PINION_DECL opened worker_service::reset(const delivery& d) {
 }
 
 PINION_DECL opened worker_service::cancel(const delivery& d) {
-  return rpc::receive<cancel_run>(d.envelope,
-                                  [this, from = d.from()](cancel_run&& c) { worker_.cancel(c.run, c.why, from); });
+  return rpc::receive<cancel_run>(
+      d.envelope, [this, from = d.peer](cancel_run&& c) { worker_.cancel(c.run, c.why, requester_of(from)); });
 }
 
 PINION_DECL opened worker_service::settle_run(const delivery& d) {
   return rpc::receive<distributed::settle_run>(
-      d.envelope, [this, from = d.from()](distributed::settle_run&& s) { worker_.settle(s.run, from); });
+      d.envelope, [this, from = d.peer](distributed::settle_run&& s) { worker_.settle(s.run, requester_of(from)); });
 }
 
 PINION_DECL opened worker_service::forget(const delivery& d) {
   return rpc::receive<forget_session>(
-      d.envelope, [this, from = d.from()](forget_session&& f) { worker_.forget_session(f.session, from); });
+      d.envelope, [this, from = d.peer](forget_session&& f) { worker_.forget_session(f.session, requester_of(from)); });
 }
 
 // ---- values

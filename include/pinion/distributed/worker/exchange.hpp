@@ -3,8 +3,7 @@
 // Invariants (numbers of protocol.md in brackets)
 //   1. Values pushed to a peer and not yet taken there are at most the credit; the rest waits here, announced. [V1, V2]
 //   2. A run that has ended leaves a tombstone for options.runs.remembered, so that a late value is dropped. [V4]
-//   3. A value for a run that has not begun waits for it, but only for options.runs.max_wait, and while its sender has
-//   a
+//   3. A value for a run that has not begun waits for it, but only for options.runs.max_wait, while its sender has a
 //      channel to this task. Of one sender wait no more than options.runs.early, and a quarter of early_bytes. A run
 //      of which more would wait, or whose values are gone with their sender, keeps none, and fails when it begins.
 //      Senders are told apart by their life and host, so who takes the name of another counts for itself alone. [V5]

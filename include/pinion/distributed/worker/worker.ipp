@@ -428,8 +428,7 @@ PINION_DECL std::vector<run_report> worker::runs() const {
                                                 .step = a->meet->run().count,
                                                 .age = std::chrono::duration<double>(now - a->began).count(),
                                                 .computes = nodes_of(*a->registered)});
-    if (const auto key = a->meet->missing(); !key.empty())
-      r.waits_for = std::string(key.edge()) + " from " + std::string(key.from_task());
+    if (const auto key = a->meet->missing(); !key.empty()) r.waits_for = key.title();
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.age > y.age; });
   if (all.size() > task_report::most_rows) all.resize(task_report::most_rows);
