@@ -1,0 +1,11 @@
+# Takes a linker that is quicker than the usual one, where there is one and nothing else was asked for.
+include(CheckLinkerFlag)
+if(NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse-ld=")
+  foreach(linker IN ITEMS lld gold)
+    check_linker_flag(CXX -fuse-ld=${linker} PINION_LINKS_BY_${linker})
+    if(PINION_LINKS_BY_${linker})
+      add_link_options(-fuse-ld=${linker})
+      break()
+    endif()
+  endforeach()
+endif()
