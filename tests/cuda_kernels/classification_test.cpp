@@ -56,10 +56,10 @@ bool is_near(const std::vector<T>& found, const std::vector<double>& expected, d
 }
 
 // Rows shorter than a pack, of parts of a warp, of a warp, of blocks, and longer than a block keeps.
-constexpr std::int64_t shapes[][2] = {{0, 3},    {3, 1},    {5, 2},     {100, 10}, {7, 4},    {3, 31},
-                                      {5, 64},   {2, 65},   {9, 128},   {3, 129},  {2, 512},  {2, 513},
-                                      {1, 1000}, {2, 1024}, {9, 1025},  {9, 2048}, {2, 2049}, {2, 4096},
-                                      {1, 4097}, {1, 8200}, {1, 16384}, {1, 16387}};
+constexpr std::int64_t rows_and_classes[][2] = {{0, 3},    {3, 1},    {5, 2},     {100, 10}, {7, 4},    {3, 31},
+                                                {5, 64},   {2, 65},   {9, 128},   {3, 129},  {2, 512},  {2, 513},
+                                                {1, 1000}, {2, 1024}, {9, 1025},  {9, 2048}, {2, 2049}, {2, 4096},
+                                                {1, 4097}, {1, 8200}, {1, 16384}, {1, 16387}};
 
 struct labelled {
   std::vector<double> loss, backprop;
@@ -86,7 +86,7 @@ labelled cross_entropy_of(const matrix<T>& m, const std::vector<T>& labels) {
 
 TEMPLATE_TEST_CASE("softmax and its logarithm of rows of any length", "", float, double) {
   const kernels::stream stream;
-  for (const auto& [rows, n] : shapes)
+  for (const auto& [rows, n] : rows_and_classes)
     for (const int behind : {0, 1}) {
       INFO(rows << " rows of " << n << ", " << behind << " behind a pack");
       const matrix<TestType> m{rows, n};
@@ -116,7 +116,7 @@ TEST_CASE("a row with NaN, with infinity, or of nothing but -infinity is NaN, an
 
 TEMPLATE_TEST_CASE("cross entropies of labels with weights, with their gradients and without", "", float, double) {
   const kernels::stream stream;
-  for (const auto& [rows, n] : shapes) {
+  for (const auto& [rows, n] : rows_and_classes) {
     INFO(rows << " rows of " << n);
     const matrix<TestType> m{rows, n};
     const auto labels = some_elements<TestType>(rows * n, 3);
@@ -142,7 +142,7 @@ TEST_CASE("a label of weight 0 contributes 0 where its logit is infinite") {
 
 TEMPLATE_TEST_CASE("cross entropies of one class a row", "", std::int32_t, std::int64_t) {
   const kernels::stream stream;
-  for (const auto& [rows, n] : shapes) {
+  for (const auto& [rows, n] : rows_and_classes) {
     INFO(rows << " rows of " << n);
     const matrix<double> m{rows, n};
     std::vector<TestType> labels;
@@ -182,7 +182,7 @@ TEST_CASE("the first label that is no class is kept, with its position") {
 
 TEMPLATE_TEST_CASE("rows are scaled, in place too", "", float, double) {
   const kernels::stream stream;
-  for (const auto& [rows, n] : shapes) {
+  for (const auto& [rows, n] : rows_and_classes) {
     INFO(rows << " rows of " << n);
     const auto x = some_elements<TestType>(rows * n), factors = some_elements<TestType>(rows, 5);
     std::vector<TestType> expected = x;

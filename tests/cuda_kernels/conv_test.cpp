@@ -95,7 +95,7 @@ std::vector<T> images_of(const image_geometry& g) {
 }
 
 template <class T>
-std::vector<T> zeros(const shape& s) {
+std::vector<T> zeros_of(const shape& s) {
   return std::vector<T>(static_cast<std::size_t>(s.count()), T(0));
 }
 
@@ -151,7 +151,7 @@ TEMPLATE_TEST_CASE("the greatest elements of windows are the host's, and so are 
     INFO(to_string(g.images) << " to " << to_string(g.windows));
     const auto x = images_of<TestType>(g);
     const auto dy = some_elements<TestType>(g.windows.count(), 4), values = some_elements<TestType>(g.images.count());
-    auto y = zeros<TestType>(g.windows), taken = y, dx = zeros<TestType>(g.images);
+    auto y = zeros_of<TestType>(g.windows), taken = y, dx = zeros_of<TestType>(g.images);
     for_each_greatest(
         g, x, [&](std::size_t out, std::size_t at) { y[out] = x[at], taken[out] = values[at], dx[at] += dy[out]; });
     const kernels::stream stream;
@@ -173,7 +173,7 @@ TEMPLATE_TEST_CASE("means of windows and their gradients are the host's up to ro
   for (const image_geometry& g : poolings()) {
     INFO(to_string(g.images) << " to " << to_string(g.windows));
     const auto x = some_elements<TestType>(g.images.count()), dy = some_elements<TestType>(g.windows.count(), 4);
-    auto y = zeros<TestType>(g.windows), dx = zeros<TestType>(g.images);
+    auto y = zeros_of<TestType>(g.windows), dx = zeros_of<TestType>(g.images);
     for_each_share<TestType>(
         g, static_cast<std::size_t>(g.images[3]),
         [&](std::size_t out, std::size_t at, TestType share) { y[out] += x[at] * share, dx[at] += dy[out] * share; });

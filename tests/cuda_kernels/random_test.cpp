@@ -45,7 +45,7 @@ bool draws_uniform(const random_elements& of, T low, T high) {
 }
 
 template <class T>
-bool are_close(const std::vector<T>& a, const std::vector<T>& b) {
+bool are_near(const std::vector<T>& a, const std::vector<T>& b) {
   for (std::size_t i = 0; i < a.size(); ++i)
     if (!(std::abs(a[i] - b[i]) <= T(1e-6) * std::max(T(1), std::abs(b[i])))) return false;
   return a.size() == b.size();
@@ -77,10 +77,10 @@ TEMPLATE_TEST_CASE("random integers are the host's", "", std::int32_t, std::int6
 TEMPLATE_TEST_CASE("normal numbers are the host's up to rounding, the truncated ones too", "", float, double) {
   for (const random_elements& of : many_elements) {
     INFO(of.n << " from " << of.first);
-    CHECK(are_close(drawn_on_device<TestType>(
-                        of, [&](cudaStream_t s, TestType* to) { pinion::cuda::draw_normal(s, to, of, 1.5, 2.); }),
-                    drawn_on_host<TestType>(of, host::normal_elements<TestType>{1.5, 2.})));
-    CHECK(are_close(
+    CHECK(are_near(drawn_on_device<TestType>(
+                       of, [&](cudaStream_t s, TestType* to) { pinion::cuda::draw_normal(s, to, of, 1.5, 2.); }),
+                   drawn_on_host<TestType>(of, host::normal_elements<TestType>{1.5, 2.})));
+    CHECK(are_near(
         drawn_on_device<TestType>(
             of, [&](cudaStream_t s, TestType* to) { pinion::cuda::draw_truncated_normal(s, to, of, -1., 0.5); }),
         drawn_on_host<TestType>(of, host::truncated_elements<TestType>{-1., 0.5})));

@@ -31,7 +31,7 @@ sorted sort_on_device(const std::vector<T>& indices, std::int64_t rows) {
 }
 
 template <class T>
-std::vector<T> some_indices(std::int64_t n, std::int64_t rows) {
+std::vector<T> unsorted_indices(std::int64_t n, std::int64_t rows) {
   std::vector<T> indices;
   for (std::int64_t i = 0; i < n; ++i) indices.push_back(static_cast<T>((i * 7919 + i * i * 31) % rows));
   return indices;
@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE("indices are sorted, and equal ones keep their order", "", st
   for (const std::int64_t n : {0, 1, 2, 255, 257, 1000, 20011})
     for (const std::int64_t rows : {1, 3, 256, 100003}) {
       INFO(n << " indices of " << rows << " rows");
-      const auto indices = some_indices<TestType>(n, rows);
+      const auto indices = unsorted_indices<TestType>(n, rows);
       words order(indices.size());
       std::iota(order.begin(), order.end(), 0u);
       std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return indices[a] < indices[b]; });
@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("indices are sorted, and equal ones keep their order", "", st
 
 TEMPLATE_TEST_CASE("the first index outside is noted, and all outside stand behind the others", "", std::int32_t,
                    std::int64_t) {
-  auto indices = some_indices<TestType>(1000, 50);
+  auto indices = unsorted_indices<TestType>(1000, 50);
   indices[700] = 50;
   indices[300] = -7;
   const sorted s = sort_on_device(indices, 50);

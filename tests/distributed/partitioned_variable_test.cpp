@@ -13,14 +13,14 @@ namespace {
 namespace pn = pinion;
 namespace tr = pinion::train;
 
-constexpr std::int64_t rows = 3000, width = 64, row_bytes = width * 4;
+constexpr std::int64_t table_rows = 3000, width = 64, row_bytes = width * 4;
 
 // An embedding over some ps tasks, or at home on none.
 struct spread_table : own_graph {
   explicit spread_table(int ps_tasks, int parts) {
     const pn::device on{pn::replica_device_setter{
         {.ps_tasks = ps_tasks, .worker_device = ps_tasks ? "/job:worker/task:0" : ""}, pn::greedy_load_balancing{}}};
-    table = pn::partitioned_variable<float>({rows, width}, pn::nn::random_uniform_initializer(-1, 1, 3),
+    table = pn::partitioned_variable<float>({table_rows, width}, pn::nn::random_uniform_initializer(-1, 1, 3),
                                             {.name = "table", .partition = pn::fixed_size_partitioner{parts}});
     looked_up = pn::gather(table, ids);
     train = tr::adagrad{{.learning_rate = .1f}}.minimize(pn::reduce_sum(pn::square(looked_up)));
@@ -71,8 +71,8 @@ TEST_CASE(
   for (int i = 0; i < 10; ++i) sess.run({{m.ids, {1, 1500, 2999, 2998}}}, m.train);
   const std::uint64_t ten_steps_of_rows = 10 * 4 * row_bytes;
   CHECK(sent() - sent_before >= ten_steps_of_rows);
-  CHECK(sent() - sent_before < rows * row_bytes / 6);  // in ten steps not one part's worth
-  CHECK(received() - received_before < rows * row_bytes / 6);
+  CHECK(sent() - sent_before < table_rows * row_bytes / 6);  // in ten steps not one part's worth
+  CHECK(received() - received_before < table_rows * row_bytes / 6);
 
   CHECK(refusal(
             [&] {

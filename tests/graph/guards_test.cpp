@@ -20,7 +20,7 @@ std::string request(const operation& op) {
   return to_string(op.requested_device());
 }
 
-struct counts {
+struct guard_counts {
   int asked = 0;
   std::string operator()(const node_view& op) {
     ++asked;
@@ -84,7 +84,7 @@ TEST_CASE("a bad string is refused where the guard is opened") {
 TEST_CASE("a policy is asked once a node, in the order in which nodes were made") {
   graph g;
   const auto use = g.as_default();
-  counts policy;
+  guard_counts policy;
   {
     const device on(policy);
     const auto a = no_op("a"), b = no_op("b");

@@ -12,7 +12,7 @@ using namespace pinion;
 using tickets = std::vector<std::int64_t>;
 
 // How a commit or take has ended, if it has.
-struct answer {
+struct barrier_answer {
   bool came = false, accepted = false;
   std::int64_t step = -1;
   std::vector<std::int64_t> taken;
@@ -23,8 +23,8 @@ struct meeting {
   meeting(std::int64_t aggregate, std::int64_t total)
       : at(std::make_shared<state::barrier>("meeting", aggregate, total)) {}
 
-  std::shared_ptr<answer> commit(std::int64_t replica, std::int64_t ticket, std::int64_t step) {
-    auto a = std::make_shared<answer>();
+  std::shared_ptr<barrier_answer> commit(std::int64_t replica, std::int64_t ticket, std::int64_t step) {
+    auto a = std::make_shared<barrier_answer>();
     at->commit(replica, ticket, step, nullptr, [a](const outcome<state::commit_answer>& how) {
       a->came = true;
       if (!how) return void(a->failed = how.failure()->code());
@@ -33,8 +33,8 @@ struct meeting {
     });
     return a;
   }
-  std::shared_ptr<answer> take() {
-    auto a = std::make_shared<answer>();
+  std::shared_ptr<barrier_answer> take() {
+    auto a = std::make_shared<barrier_answer>();
     at->take(nullptr, [a](const outcome<state::barrier::full_round>& how) {
       a->came = true;
       if (!how) return void(a->failed = how.failure()->code());

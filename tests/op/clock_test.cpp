@@ -14,7 +14,7 @@ namespace {
 using namespace pinion;
 
 // The end of a tick, if it has ended.
-struct answer {
+struct clock_answer {
   bool came = false;
   std::int64_t ahead = -1;
   std::optional<errc> failed;
@@ -23,8 +23,8 @@ struct answer {
 struct clocks {
   explicit clocks(std::int64_t total) : at(std::make_shared<state::clock>("clocks", total)) {}
 
-  std::shared_ptr<answer> tick(std::int64_t replica, std::int64_t bound, cancellation* stop = nullptr) {
-    auto a = std::make_shared<answer>();
+  std::shared_ptr<clock_answer> tick(std::int64_t replica, std::int64_t bound, cancellation* stop = nullptr) {
+    auto a = std::make_shared<clock_answer>();
     at->tick(replica, bound, stop, [a](const outcome<std::int64_t>& how) {
       a->came = true;
       if (!how) return void(a->failed = how.failure()->code());

@@ -20,8 +20,8 @@ struct call {
   bool ended = false;
 };
 
-struct clocks {
-  explicit clocks(const lines& tasks)
+struct two_clocks {
+  explicit two_clocks(const lines& tasks)
       : at(std::make_shared<state::clock>("clocks", static_cast<std::int64_t>(tasks.size()))) {
     for (const std::string& task : tasks)
       if (!task.empty()) at->enter(static_cast<std::int64_t>(&task - tasks.data()), task);
@@ -48,7 +48,7 @@ lines told(state::clock& at, std::int64_t replica) {
 }  // namespace
 
 TEST_CASE("a replica that waits is told for whom: those that are slower and at work, with their tasks") {
-  clocks c({first, second, third, ""});
+  two_clocks c({first, second, third, ""});
   c.tick(2, 1);
   const auto waits = c.tick(0);
   CHECK(!waits->ended);
@@ -59,7 +59,7 @@ TEST_CASE("a replica that waits is told for whom: those that are slower and at w
 }
 
 TEST_CASE("a replica is told of a wait once it is so long, and then each time it has doubled") {
-  clocks c({first, second});
+  two_clocks c({first, second});
   c.tick(0);
   CHECK(c.at->news_of(0, never).empty());
   CHECK(c.at->news_of(0, at_once).size() == 1);
@@ -69,7 +69,7 @@ TEST_CASE("a replica is told of a wait once it is so long, and then each time it
 }
 
 TEST_CASE("a long list of replicas is cut short") {
-  clocks c(lines(6, first));
+  two_clocks c(lines(6, first));
   c.tick(0);
   const std::string text = told(*c.at, 0).at(0);
   CHECK(text.find("replica 3 (") != text.npos);
@@ -78,7 +78,7 @@ TEST_CASE("a long list of replicas is cut short") {
 }
 
 TEST_CASE("a lost task is waited for no longer, and all that are left are told why") {
-  clocks c({first, second, third});
+  two_clocks c({first, second, third});
   const auto waits = c.tick(0);
   c.tick(2);
   c.at->lost(second, error(errc::unavailable, "it was stopped"));
@@ -94,7 +94,7 @@ TEST_CASE("a lost task is waited for no longer, and all that are left are told w
 }
 
 TEST_CASE("a silent replica is dropped by name, and met again when it is heard or enters") {
-  clocks c({first, second});
+  two_clocks c({first, second});
   const auto waits = c.tick(0);
   c.at->expire(at_once);
   CHECK(waits->ended);
@@ -109,7 +109,7 @@ TEST_CASE("a silent replica is dropped by name, and met again when it is heard o
 }
 
 TEST_CASE("a replica that leaves by itself is missed by nobody") {
-  clocks c({first, second});
+  two_clocks c({first, second});
   c.at->leave(1);
   c.at->lost(second, error(errc::unavailable, "it has ended"));
   CHECK(told(*c.at, 0).empty());
@@ -137,7 +137,7 @@ TEST_CASE("replicas in step wait for those that have not pushed, or for the chie
 }
 
 TEST_CASE("a number that was not announced is refused") {
-  clocks c({first, second});
+  two_clocks c({first, second});
   CHECK(refusal([&] { c.at->enter(2, third); }, errc::invalid_argument, "replica 2") == "");
   CHECK(refusal([&] { c.at->news_of(2, at_once); }, errc::invalid_argument, "replica 2") == "");
 }

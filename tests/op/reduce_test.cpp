@@ -19,7 +19,7 @@ using kernel_bench::random;
 using kernel_bench::run;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-const float not_a_number = std::numeric_limits<float>::quiet_NaN();
+const float nan_value = std::numeric_limits<float>::quiet_NaN();
 
 // The plain form: every element goes to the one of the result that has its kept coordinates.
 std::vector<double> folded(std::string_view op, const any_tensor& x, const integers& axes) {
@@ -59,7 +59,7 @@ void check_close(const std::vector<double>& y, const std::vector<double>& expect
   CHECK(worst <= error);
 }
 
-const std::vector<std::string_view> all_ops{"Sum", "Mean", "Max", "Min", "Prod"};
+const std::vector<std::string_view> reductions{"Sum", "Mean", "Max", "Min", "Prod"};
 
 }  // namespace
 
@@ -92,7 +92,7 @@ TEMPLATE_TEST_CASE("a reduction over any axes is that of plain loops", "", float
   };
   for (const auto& [extent, axes] : table) {
     const any_tensor x = random<TestType>(extent);
-    for (const std::string_view op : all_ops) {
+    for (const std::string_view op : reductions) {
       if (std::is_integral_v<TestType> && (op == "Mean" || op == "Prod")) continue;
       INFO(op << " of " << to_string(extent));
       check_close(reduced(op, x, axes), folded(op, x, axes), sizeof(TestType) == 4 ? 2e-5 : 1e-13);
@@ -130,7 +130,7 @@ TEST_CASE("a sum of a million floats is right to five digits") {
 
 TEST_CASE("the number of threads changes no bit") {
   for (const shape& extent : {shape{300000}, shape{2000, 170}, shape{17, 40, 700}, shape{3, 200000}})
-    for (const std::string_view op : all_ops)
+    for (const std::string_view op : reductions)
       for (const std::int64_t axis : {0, -1}) {
         const any_tensor x = random<float>(extent);
         const attributes attrs{{"axes", integers{axis}}};
@@ -139,7 +139,7 @@ TEST_CASE("the number of threads changes no bit") {
 }
 
 TEST_CASE("a reduction touches elements only in what it launches") {
-  for (const std::string_view op : all_ops) {
+  for (const std::string_view op : reductions) {
     const any_tensor x = random<float>({4, 5, 600});
     const attributes attrs{{"axes", integers{0, 2}}};
     CHECK(kernel_bench::same_bits(run(op, {x}, attrs)[0], run(op, {x}, attrs, kernel_bench::on_stream)[0]));
@@ -170,7 +170,7 @@ TEST_CASE("NaN wins in max and min, wherever it stands") {
   for (const std::int64_t n : {1, 5, 16, 33, 70, 200})
     for (std::int64_t at = 0; at < n; ++at) {
       any_tensor x = random<float>({n});
-      x.data<float>()[at] = not_a_number;
+      x.data<float>()[at] = nan_value;
       CHECK(std::isnan(numbers(run("Max", {x})[0])[0]));
       CHECK(std::isnan(numbers(run("Min", {x.reshaped({n, 1})}, {{"axes", integers{0}}})[0])[0]));
     }
@@ -222,7 +222,7 @@ TEST_CASE("what is known of a reduced shape follows from what is known of its op
 }
 
 TEST_CASE("argmax is the first of the greatest") {
-  const any_tensor x = of<float>({2, 4}, {1, 5, 5, 2, 7, not_a_number, 9, not_a_number});
+  const any_tensor x = of<float>({2, 4}, {1, 5, 5, 2, 7, nan_value, 9, nan_value});
   CHECK(numbers(run("ArgMax", {x}, {{"axis", std::int64_t{1}}})[0]) == std::vector<double>{1, 1});
   CHECK(numbers(run("ArgMax", {x}, {{"axis", std::int64_t{0}}})[0]) == std::vector<double>{1, 1, 1, 1});
   CHECK_THROWS_WITH(run("ArgMax", {random<float>({2, 0})}, {{"axis", std::int64_t{1}}}),
@@ -258,7 +258,7 @@ TEST_CASE("argmax of columns is that of each column alone") {
 }
 
 TEST_CASE("gradients of reductions are those of differences") {
-  for (const std::string_view op : all_ops)
+  for (const std::string_view op : reductions)
     for (const integers& axes : {integers{0}, integers{1}, integers{2}, integers{0, 2}, integers{0, 1, 2}})
       for (const bool keep_dims : {false, true}) {
         INFO(op);

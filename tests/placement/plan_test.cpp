@@ -16,7 +16,7 @@ using namespace pinion;
 using Catch::Contains;
 using nlohmann::json;
 
-const std::string localhost = "/job:localhost/replica:0/task:0/device:";
+const std::string this_task = "/job:localhost/replica:0/task:0/device:";
 
 // x on CPU:0, a variable and its product on CPU:1.
 struct two_cpus : world {
@@ -44,7 +44,7 @@ TEST_CASE("a plan tells what each device has to do and what crosses") {
   CHECK(p.makespan() == p.find("product")->ends);
   CHECK(p.find("product")->starts >= cost_model{}.within_task.seconds(128));
   CHECK_FALSE(p.allows_fallback());
-  CHECK_THAT(totals_table(p), Contains(localhost + "CPU:1  3      64 B") &&
+  CHECK_THAT(totals_table(p), Contains(this_task + "CPU:1  3      64 B") &&
                                   Contains("1 value, 128 bytes cross between devices; a step would take "));
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("the JSON of a plan is JSON, and holds all of it") {
     CHECK(j["nodes"][i]["bytes_in"] == n.bytes_in);
   }
   CHECK(j["devices"][1]["variable_bytes"] == 64);
-  CHECK(j["transfers"][0]["to"] == localhost + "CPU:1");
+  CHECK(j["transfers"][0]["to"] == this_task + "CPU:1");
   CHECK(json::parse(plan().to_json())["nodes"].empty());
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("the nodes of a gradient say that they go with their forward op, in ev
     if (n.name.rfind("gradients/", 0) != 0) continue;
     INFO(n.name << ": " << n.reason);
     ++of_gradient;
-    CHECK(n.device == localhost + "CPU:1");
+    CHECK(n.device == this_task + "CPU:1");
     CHECK_THAT(n.reason, Catch::StartsWith("with forward op "));
     for (const auto& text : {to_string(p), p.to_json(), p.to_html()}) CHECK_THAT(text, Contains(n.reason));
   }
@@ -190,15 +190,15 @@ TEST_CASE("the difference of two plans names what moved, what went and what came
   auto a = constant(1.f, "a");
   auto b = identity(a, "b"), c = identity(a, "c");
   const auto first = w.plan({b});
-  w.kept[id_of(b)] = localhost + "CPU:1";
+  w.kept[id_of(b)] = this_task + "CPU:1";
   const auto second = w.plan({b, c});
   const auto d = diff(first, second);
   REQUIRE(d.moved.size() == 1);
-  CHECK((d.moved[0].name == "b" && d.moved[0].from == localhost + "CPU:0" && d.moved[0].to == localhost + "CPU:1"));
+  CHECK((d.moved[0].name == "b" && d.moved[0].from == this_task + "CPU:0" && d.moved[0].to == this_task + "CPU:1"));
   CHECK(d.only_in_second == std::vector<std::string>{"c"});
   CHECK(diff(second, first).only_in_first == std::vector<std::string>{"c"});
   CHECK_THAT(fmt::format("{}", d),
-             Contains("b: " + localhost + "CPU:0 -> " + localhost + "CPU:1 (kept from an earlier run)\n+ c\n"));
+             Contains("b: " + this_task + "CPU:0 -> " + this_task + "CPU:1 (kept from an earlier run)\n+ c\n"));
   CHECK(diff(first, first).empty());
   CHECK(to_string(diff(first, first)) == "the same nodes on the same devices");
 }

@@ -11,8 +11,8 @@ namespace {
 using namespace pinion;
 using Catch::Contains;
 
-const std::string localhost = "/job:localhost/replica:0/task:0/device:";
-const literal<float> unit{{1}};
+const std::string only_task = "/job:localhost/replica:0/task:0/device:";
+const literal<float> one_number{{1}};
 
 // ---- requests
 
@@ -21,7 +21,7 @@ TEST_CASE("a request is met, and the plan says which line asked") {
   const device on{"/cpu:1"};
   const int line = __LINE__ - 1;
   const auto p = w.plan({constant(1.f, "a")});
-  CHECK(p.device_of("a") == localhost + "CPU:1");
+  CHECK(p.device_of("a") == only_task + "CPU:1");
   CHECK(p.find("a")->requested == "/device:CPU:1");
   CHECK_THAT(p.find("a")->reason, Catch::StartsWith("pinned by guard at ") && Catch::EndsWith(here(line)));
 }
@@ -73,7 +73,7 @@ TEST_CASE("an unknown device is refused by a sentence that lists the devices") {
   const auto e = caught([&] { w.plan({a}); });
   CHECK(e.code() == errc::invalid_argument);
   CHECK_THAT(e.sentence(), Catch::StartsWith("'a' cannot be placed on /device:GPU:9: no such device; there are " +
-                                             localhost + "CPU:0, " + localhost + "CPU:1 (asked for by guard at "));
+                                             only_task + "CPU:0, " + only_task + "CPU:1 (asked for by guard at "));
   CHECK_THAT(e.sentence(), Catch::EndsWith("; soft placement would loosen the request"));
   CHECK(e.node() == "a");
   CHECK(line_of(e) == here(line));
@@ -103,7 +103,7 @@ TEST_CASE("without devices nothing is placed") {
 TEST_CASE("a node that asks for nothing goes to the first GPU, else the first CPU") {
   for (bool gpu : {false, true}) {
     world w{"cpu:0", "cpu:1"};
-    if (gpu) w.devices.push_back({parse_device(localhost + "GPU:0"), localhost + "GPU:0", 0, ""});
+    if (gpu) w.devices.push_back({parse_device(only_task + "GPU:0"), only_task + "GPU:0", 0, ""});
     auto x = placeholder<float>({1, 1}, "x");
     const auto p = w.plan({matmul(x, x)});
     CHECK(where(p) == (gpu ? "x GPU:0, MatMul GPU:0" : "x CPU:0, MatMul CPU:0"));
@@ -156,7 +156,7 @@ TEST_CASE("where a job is named, the better device type of another of its tasks 
 
 TEST_CASE("a constant follows its consumers if they stand together") {
   world w{"cpu:0", "cpu:1"};
-  auto one = constant<float>(unit, "one"), both = constant<float>(unit, "both");
+  auto one = constant<float>(one_number, "one"), both = constant<float>(one_number, "both");
   const device on{"/cpu:1"};
   auto a = matmul(one, both);
   const device elsewhere{"/cpu:0"};
@@ -168,7 +168,7 @@ TEST_CASE("a constant follows its consumers if they stand together") {
 
 TEST_CASE("a constant with a request of its own does not follow") {
   world w{"cpu:0", "cpu:1"};
-  auto a = place<"/cpu:0">(constant<float>(unit, "a"));
+  auto a = place<"/cpu:0">(constant<float>(one_number, "a"));
   const device on{"/cpu:1"};
   CHECK(where(w.plan({matmul(a, a)})) == "a CPU:0, MatMul CPU:1");
 }
@@ -182,7 +182,7 @@ TEST_CASE("what takes a reference stands with the variable") {
     return variable(tensor<float>::of({{1}}), {.name = "v"});
   }();
   const device elsewhere{"/cpu:0"};
-  auto up = assign_add(v, constant<float>(unit, "c"));
+  auto up = assign_add(v, constant<float>(one_number, "c"));
   const auto p = w.plan({up, v.initializer(), v.read()});
   CHECK(where(p) == "v/initial_value CPU:1, v CPU:1, v/Assign CPU:1, v/read CPU:1, c CPU:0, AssignAdd CPU:1");
   CHECK(p.find("AssignAdd")->reason == "with v");
@@ -190,7 +190,7 @@ TEST_CASE("what takes a reference stands with the variable") {
 
 TEST_CASE("colocate_with binds to a node's device, against the guards outside") {
   world w{"cpu:0", "cpu:1"};
-  auto a = place<"/cpu:1">(constant<float>(unit, "a"));
+  auto a = place<"/cpu:1">(constant<float>(one_number, "a"));
   const device on{"/cpu:0"};
   const colocate_with near{a};
   CHECK(where(w.plan({constant(1.f, "b"), a})) == "a CPU:1, b CPU:1");
@@ -198,7 +198,7 @@ TEST_CASE("colocate_with binds to a node's device, against the guards outside") 
 
 TEST_CASE("a guard inside colocate_with gives way to the node's device, and all is placed") {
   world w{"cpu:0", "cpu:1"};
-  auto a = place<"/cpu:1">(constant<float>(unit, "a"));
+  auto a = place<"/cpu:1">(constant<float>(one_number, "a"));
   const colocate_with near{a};
   const device on{"/cpu:0"};
   const auto p = w.plan({constant(1.f, "b"), a});
@@ -208,7 +208,7 @@ TEST_CASE("a guard inside colocate_with gives way to the node's device, and all 
 
 TEST_CASE("where a colocated node is the only one that was asked for, the others follow it") {
   world w{"cpu:0", "cpu:1"};
-  auto a = constant<float>(unit, "a");
+  auto a = constant<float>(one_number, "a");
   const colocate_with near{a};
   const device on{"/cpu:1"};
   const int line = __LINE__ - 1;
@@ -220,7 +220,7 @@ TEST_CASE("where a colocated node is the only one that was asked for, the others
 
 TEST_CASE("what stands with a node that the step leaves out is told to be with it, not to be pinned") {
   world w{"cpu:0", "cpu:1"};
-  auto a = place<"/cpu:1">(constant<float>(unit, "a"));
+  auto a = place<"/cpu:1">(constant<float>(one_number, "a"));
   const colocate_with near{a};
   const auto p = w.plan({constant(1.f, "b")});
   CHECK(where(p) == "b CPU:1");
@@ -234,8 +234,8 @@ TEST_CASE("a fresh read inside control_dependencies ties no groups") {
   const colocate_with near{a};
   const control_dependencies after{a};
   const auto p = w.plan({operation(identity(v, "b"))});
-  CHECK(p.device_of("v/read_1") == localhost + "CPU:0");
-  CHECK(p.device_of("b") == localhost + "CPU:1");
+  CHECK(p.device_of("v/read_1") == only_task + "CPU:0");
+  CHECK(p.device_of("b") == only_task + "CPU:1");
 }
 
 // ---- queues: resources that guards around their ops have a say in
@@ -250,7 +250,7 @@ TEST_CASE("a queue that asks for nothing goes where the first guard around its o
   const device elsewhere{"/cpu:1"};
   const auto taken = q.dequeue();
   const auto p = w.plan({put, taken, size});
-  for (const char* name : {"q", "q_size", "q_enqueue", "q_dequeue"}) CHECK(p.device_of(name) == localhost + "CPU:2");
+  for (const char* name : {"q", "q_size", "q_enqueue", "q_dequeue"}) CHECK(p.device_of(name) == only_task + "CPU:2");
   CHECK(p.find("q")->reason == "with q_enqueue");
   CHECK_THAT(p.find("q_enqueue")->reason, Catch::StartsWith("pinned by guard at ") && Catch::EndsWith(here(line)));
   CHECK_THAT(p.find("q_dequeue")->reason,
@@ -287,9 +287,9 @@ TEST_CASE("a step that leaves out the op which decides for a queue finds the que
 
 TEST_CASE("members of a group that ask for different devices are refused, both named") {
   world w{"cpu:0", "cpu:1"};
-  auto a = place<"/cpu:1">(constant<float>(unit, "a"));
+  auto a = place<"/cpu:1">(constant<float>(one_number, "a"));
   const colocate_with near{a};
-  auto b = constant<float>(unit, "b");
+  auto b = constant<float>(one_number, "b");
   w.g.pin(id_of(b), parse_device("/cpu:0"), "here");
   const auto e = caught([&] { w.plan({a, b}); });
   CHECK(e.code() == errc::invalid_argument);
@@ -303,9 +303,9 @@ TEST_CASE("members of a group that ask for different devices are refused, both n
 TEST_CASE("soft placement drops a colocation that cannot be, and the plan says so") {
   world w{"/job:ps/replica:0/task:0/cpu:0", "/job:worker/replica:0/task:0/cpu:0"};
   w.soft = true;
-  auto a = place<"/job:ps">(constant<float>(unit, "a"));
+  auto a = place<"/job:ps">(constant<float>(one_number, "a"));
   const colocate_with near{a};
-  auto b = constant<float>(unit, "b");
+  auto b = constant<float>(one_number, "b");
   w.g.pin(id_of(b), parse_device("/job:worker"), "here");
   const auto p = w.plan({a, b});
   CHECK(where(p) == "a /job:ps/replica:0/task:0/device:CPU:0, b /job:worker/replica:0/task:0/device:CPU:0");
@@ -319,7 +319,7 @@ TEST_CASE("an op that works on a variable gives up its own request for the varia
   auto v = place<"/cpu:1">(variable(1.f, {.name = "v"}));
   w.g.pin(id_of(v.initializer()), parse_device("/cpu:0"), "here");
   const auto p = w.plan({v.initializer()});
-  CHECK(p.device_of("v/Assign") == localhost + "CPU:1");
+  CHECK(p.device_of("v/Assign") == only_task + "CPU:1");
   CHECK(p.find("v/Assign")->reason ==
         "fallback from /device:CPU:0: its request /device:CPU:0 was dropped: it works on 'v', which asks for "
         "/device:CPU:1");
@@ -359,7 +359,7 @@ TEST_CASE("an int32 variable without a request goes where its kernel is, and the
   CHECK(where(p) == "v CPU:0");
   CHECK(p.find("v")->reason == "only kernel");
   CHECK(p.find("v")->refused.size() == 1);
-  CHECK_THAT(p.find("v")->refused.at(0), Catch::StartsWith(localhost + "GPU:0: VariableV2 has no int32 kernel on GPU"));
+  CHECK_THAT(p.find("v")->refused.at(0), Catch::StartsWith(only_task + "GPU:0: VariableV2 has no int32 kernel on GPU"));
 }
 
 TEST_CASE("a group goes where all of it has kernels") {
@@ -423,7 +423,7 @@ TEST_CASE("soft placement changes nothing that can be met") {
 TEST_CASE("a node that was placed before keeps its device") {
   world w{"cpu:0", "cpu:1"};
   auto x = placeholder<float>({1, 1}, "x");
-  w.kept[id_of(x)] = localhost + "CPU:1";
+  w.kept[id_of(x)] = only_task + "CPU:1";
   const auto p = w.plan({x});
   CHECK(where(p) == "x CPU:1");
   CHECK(p.find("x")->reason == "kept from an earlier run");
@@ -432,7 +432,7 @@ TEST_CASE("a node that was placed before keeps its device") {
 TEST_CASE("what joins the group of a placed node goes to it") {
   world w{"cpu:0", "cpu:1"};
   auto v = variable(1.f, {.name = "v"});
-  w.kept[id_of(v)] = localhost + "CPU:1";
+  w.kept[id_of(v)] = only_task + "CPU:1";
   CHECK(where(w.plan({v.read()})) == "v CPU:1, v/read CPU:1");
 }
 
@@ -466,7 +466,7 @@ TEST_CASE("a variable never leaves its device, whatever comes to stand with it")
   CHECK(where(w.run({v})) == "v GPU:0");
   const auto refused = caught([&] { w.plan({v, product}); });
   CHECK(refused.code() == errc::invalid_argument);
-  CHECK_THAT(refused.sentence(), Contains("must stand with 'v', which is on " + localhost + "GPU:0"));
+  CHECK_THAT(refused.sentence(), Contains("must stand with 'v', which is on " + only_task + "GPU:0"));
 }
 
 TEST_CASE("what was placed and has no state follows, when it comes to stand with others") {
@@ -474,7 +474,7 @@ TEST_CASE("what was placed and has no state follows, when it comes to stand with
   auto p = placeholder<float>({1, 4}, "p");
   auto t = placeholder<int>({1}, "t");
   auto a = in_top_k(p, t);  // on the CPU alone
-  auto b = identity(constant<float>(unit, "c"), "b");
+  auto b = identity(constant<float>(one_number, "c"), "b");
   const colocate_with near_a{a};
   const colocate_with near_b{b};
   auto f = identity(b, "f");
@@ -494,7 +494,7 @@ TEST_CASE("soft placement leaves a kept variable where it is, and drops what a n
   const device on{"/cpu:0"};
   auto u = variable(tensor<float>::of({{1}}), {.name = "u"});
   const auto p = w.plan({v, u});
-  CHECK(p.device_of("v") == localhost + "GPU:0");
+  CHECK(p.device_of("v") == only_task + "GPU:0");
 }
 
 TEST_CASE("many pairs that history put apart are united in one more pass") {
@@ -503,9 +503,9 @@ TEST_CASE("many pairs that history put apart are united in one more pass") {
   for (int i = 0; i < 1500; ++i) {
     auto v = variable(1, {.name = "v" + std::to_string(i)});  // int32: on the CPU
     const colocate_with near{v};
-    auto c = constant<float>(unit, "c" + std::to_string(i));
-    w.kept[id_of(v)] = localhost + "CPU:0";
-    w.kept[id_of(c)] = localhost + "GPU:0";
+    auto c = constant<float>(one_number, "c" + std::to_string(i));
+    w.kept[id_of(v)] = only_task + "CPU:0";
+    w.kept[id_of(c)] = only_task + "GPU:0";
     all.push_back(v);
     all.push_back(c);
   }
@@ -514,7 +514,7 @@ TEST_CASE("many pairs that history put apart are united in one more pass") {
   const placement_problem problem{
       .graph = w.g, .nodes = ancestors(w.g, {}, targets), .devices = w.devices, .kept = w.kept};
   const placement placed = simple_placer{}(problem);
-  for (std::size_t i = 0; i < placed.nodes().size(); ++i) CHECK(placed.device(i).name == localhost + "CPU:0");
+  for (std::size_t i = 0; i < placed.nodes().size(); ++i) CHECK(placed.device(i).name == only_task + "CPU:0");
 }
 
 // ---- what was given up
@@ -522,9 +522,9 @@ TEST_CASE("many pairs that history put apart are united in one more pass") {
 TEST_CASE("a request that its group does not share is noted on the node that made it") {
   world w{"cpu:0", "gpu:0", "gpu:1"};
   w.soft = true;
-  auto a = place<"/gpu:0">(constant<float>(unit, "a"));
+  auto a = place<"/gpu:0">(constant<float>(one_number, "a"));
   const colocate_with near{a};
-  auto b = constant<float>(unit, "b");
+  auto b = constant<float>(one_number, "b");
   w.g.pin(id_of(b), parse_device("/gpu:1"), "here");
   const auto p = w.plan({a, b});
   CHECK_THAT(p.find("b")->reason,

@@ -26,7 +26,7 @@ using namespace pinion;
 enum class colour : std::uint8_t { red, green, blue };
 
 // A message as others write theirs.
-struct letter {
+struct archived_letter {
   std::string to;
   std::vector<std::string> lines;
   std::vector<double> weights;
@@ -38,10 +38,10 @@ struct letter {
   void serialize(A& a) {
     a(to, lines, weights, marks, stamp, paper);
   }
-  friend bool operator==(const letter&, const letter&) = default;
+  friend bool operator==(const archived_letter&, const archived_letter&) = default;
 };
 
-const letter sample{"Ada", {"one", "", "three"}, {.5, -2}, {{1, true}, {2, false}}, 7, colour::blue};
+const archived_letter sample{"Ada", {"one", "", "three"}, {.5, -2}, {{1, true}, {2, false}}, 7, colour::blue};
 
 // One that holds others of its kind.
 struct tree {
@@ -93,10 +93,10 @@ TEST_CASE("numbers come out as they went in, in their own width") {
 
 TEST_CASE("messages of texts, lists, pairs and what may be missing come out as they went in") {
   CHECK(again(sample) == sample);
-  CHECK(again(letter{}) == letter{});
+  CHECK(again(archived_letter{}) == archived_letter{});
   CHECK(again(std::vector<bool>{true, false, true}) == std::vector<bool>{true, false, true});
   CHECK(again(std::string("a\0b", 3)) == std::string("a\0b", 3));
-  CHECK(again(std::vector<letter>{sample, {}}) == std::vector<letter>{sample, {}});
+  CHECK(again(std::vector<archived_letter>{sample, {}}) == std::vector<archived_letter>{sample, {}});
 }
 
 TEST_CASE("Cereal's own containers may be used beside ours, in the same unit") {
@@ -225,10 +225,10 @@ TEST_CASE("a message that ends early, or late, says so") {
 }
 
 TEST_CASE("no prefix of a message is a message") {
-  const std::string whole = encoded(std::vector<letter>{sample, sample});
+  const std::string whole = encoded(std::vector<archived_letter>{sample, sample});
   for (std::size_t n = 0; n < whole.size(); ++n) {
     INFO(n);
-    CHECK(caught([&] { decoded<std::vector<letter>>(std::string_view(whole).substr(0, n)); }).code() ==
+    CHECK(caught([&] { decoded<std::vector<archived_letter>>(std::string_view(whole).substr(0, n)); }).code() ==
           errc::data_loss);
   }
 }
@@ -239,7 +239,7 @@ TEST_CASE("a count that lies allocates nothing") {
         "data_loss: a message ends early: 4294967295 elements announced, 3 bytes left");
   CHECK_THROWS_AS(decoded<std::vector<double>>(announced(many)), error);
   CHECK_THROWS_AS(decoded<std::vector<double>>(announced(2, std::string(15, 'x'))), error);
-  CHECK_THROWS_AS(decoded<std::vector<letter>>(announced(many)), error);
+  CHECK_THROWS_AS(decoded<std::vector<archived_letter>>(announced(many)), error);
   CHECK_THROWS_AS(decoded<std::vector<bool>>(announced(many)), error);
 }
 
@@ -292,13 +292,13 @@ TEST_CASE("an error is a short message, however long its texts are, and no chara
 }
 
 TEST_CASE("whatever bytes are changed, reading ends well or with data_loss") {
-  const std::string whole = encoded(std::vector<letter>{sample, sample, {}});
+  const std::string whole = encoded(std::vector<archived_letter>{sample, sample, {}});
   std::mt19937 random(1);
   for (int i = 0; i < 5000; ++i) {
     std::string changed = whole;
     for (int k = 0; k < 3; ++k) changed[random() % changed.size()] = static_cast<char>(random());
     try {
-      decoded<std::vector<letter>>(changed);
+      decoded<std::vector<archived_letter>>(changed);
     } catch (const error& e) {
       CHECK(e.code() == errc::data_loss);
     }

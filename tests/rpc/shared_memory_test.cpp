@@ -34,7 +34,7 @@ namespace {
 
 using namespace pinion_tests;
 
-constexpr std::size_t mib = 1 << 20;
+constexpr std::size_t a_mib = 1 << 20;
 
 // ---- pages
 
@@ -145,7 +145,7 @@ std::size_t taken_by(const descriptor& file) {
 
 TEST_CASE("memory goes back to the system when no page was lent for a while, but for what is still held") {
   both_ends ends;
-  const auto text = pattern(4 * mib, 1);
+  const auto text = pattern(4 * a_mib, 1);
   const auto trim = [&] {
     for (int i = 0; i < 2; ++i) ends.client->trim();
   };
@@ -159,12 +159,12 @@ TEST_CASE("memory goes back to the system when no page was lent for a while, but
   ends.client->trim();
   CHECK(taken_by(ends.client->file()) >= 3 * text.size());  // a place was found since the last time
   trim();
-  CHECK(taken_by(ends.client->file()) < 2 * text.size() + mib);
+  CHECK(taken_by(ends.client->file()) < 2 * text.size() + a_mib);
   CHECK((text_of(first, text.size()) == text));
   CHECK((text_of(third, text.size()) == text));
   third = nullptr;
   trim();
-  CHECK(taken_by(ends.client->file()) < text.size() + mib);
+  CHECK(taken_by(ends.client->file()) < text.size() + a_mib);
   CHECK((text_of(first, text.size()) == text));
 }
 
@@ -277,9 +277,9 @@ TEST_CASE("a loan that was never sent lets its owner go, and so does the end of 
 
 TEST_CASE("no more bytes in slabs are lent at a time than an end has pages for") {
   both_ends ends;
-  const value_in_slab value(std::string(mib, 'x'));
+  const value_in_slab value(std::string(a_mib, 'x'));
   std::vector<std::shared_ptr<std::byte>> lent;
-  for (std::size_t i = 0; i < shared_memory::capacity / mib; ++i)
+  for (std::size_t i = 0; i < shared_memory::capacity / a_mib; ++i)
     lent.push_back(ends.server->borrow_shown(lend(ends, value, value.data), value.bytes));
   CHECK_FALSE(ends.client->find_place(*value.where, value.bytes, value.data));
   lent.pop_back();
@@ -341,7 +341,7 @@ std::size_t mapped_slabs() {
 TEST_CASE("a slab that is gone takes no memory of those who were shown it, once nobody has bytes of it") {
   both_ends ends;
   const std::size_t before = mapped_slabs();
-  std::optional<value_in_slab> value(std::string(20 * mib, 'x'));
+  std::optional<value_in_slab> value(std::string(20 * a_mib, 'x'));
   auto lent = ends.server->borrow_shown(lend(ends, *value, value->data), value->bytes);
   CHECK(mapped_slabs() == before + 2);
   ends.server->trim();
@@ -420,9 +420,9 @@ TEST_CASE("L7: connections together map no more than a task may, and none that c
 
 TEST_CASE("L7: an end lends no more slabs than half of what the other takes, and no larger ones") {
   share_host_memory();
-  const std::size_t own = 20 * mib;
-  both_ends ends{std::make_shared<slab_account>(slab_limits{.of_one = {4, 50 * mib}, .of_all = {1000, 1 << 30}})};
-  const value_in_slab small(std::string(own, 'x')), large(std::string(30 * mib, 'x'));
+  const std::size_t own = 20 * a_mib;
+  both_ends ends{std::make_shared<slab_account>(slab_limits{.of_one = {4, 50 * a_mib}, .of_all = {1000, 1 << 30}})};
+  const value_in_slab small(std::string(own, 'x')), large(std::string(30 * a_mib, 'x'));
   CHECK_FALSE(ends.client->may_show(*large.where->slab));
   CHECK(ends.client->may_show(*small.where->slab));
   ends.client->note_shown(small.where->slab);
@@ -432,24 +432,24 @@ TEST_CASE("L7: an end lends no more slabs than half of what the other takes, and
 
 TEST_CASE("L7: connections together are lent no more than a task may lend, and none that comes gets nothing") {
   share_host_memory();
-  constexpr std::uint64_t all = 64 * mib;
+  constexpr std::uint64_t all = 64 * a_mib;
   const auto account = std::make_shared<slab_account>(slab_limits{.lent_of_all = all});
-  const value_in_slab value(std::string(mib, 'x'));
+  const value_in_slab value(std::string(a_mib, 'x'));
   std::vector<both_ends> ends(8, both_ends{nullptr, nullptr, nullptr});
   std::uint64_t lent = 0, before = all;
   for (auto& [own, client, server] : ends) {
     client = shared_memory::make(account);
     client->note_shown(value.where->slab);
-    const auto lends_in_pages = [&, by = client] { return by->find_place(mib - 1); };
+    const auto lends_in_pages = [&, by = client] { return by->find_place(a_mib - 1); };
     const auto lends_in_slab = [&, by = client] { return by->find_place(*value.where, value.bytes, value.data); };
     std::uint64_t mine = 0;
     for (auto place = lends_in_pages(); place; place = mine % 2 ? lends_in_slab() : lends_in_pages())
       place.lend(), ++mine;
-    CHECK((0 < mine && mine <= before / 8 / mib));
-    before = all - (lent += mine * mib);
+    CHECK((0 < mine && mine <= before / 8 / a_mib));
+    before = all - (lent += mine * a_mib);
     CHECK((account->lent() <= all && account->lent() >= lent));
   }
-  CHECK_FALSE(ends[0].client->find_place(mib));  // others have come meanwhile
+  CHECK_FALSE(ends[0].client->find_place(a_mib));  // others have come meanwhile
   ends.clear();
   CHECK(account->lent() == 0);
 }
@@ -457,20 +457,20 @@ TEST_CASE("L7: connections together are lent no more than a task may lend, and n
 TEST_CASE("L7: what the other end has given back is no longer lent, and a lie about that ends with its connection") {
   const auto account = std::make_shared<slab_account>();
   both_ends ends{account, shared_memory::make(account)};
-  auto lent = ends.server->borrow(ends.client->find_place(10 * mib).lend(), 10 * mib);
-  CHECK(account->lent() == 10 * mib);
+  auto lent = ends.server->borrow(ends.client->find_place(10 * a_mib).lend(), 10 * a_mib);
+  CHECK(account->lent() == 10 * a_mib);
   ends.client->trim();
-  CHECK(account->lent() == 10 * mib);
+  CHECK(account->lent() == 10 * a_mib);
   lent = nullptr;
   ends.client->trim();
   CHECK(account->lent() == 0);
-  CHECK(ends.client->find_place(mib));
+  CHECK(ends.client->find_place(a_mib));
   CHECK(account->lent() == 0);
-  auto early = ends.client->find_place(3 * mib);
-  ends.server->borrow(0, 3 * mib).reset();  // it was not lent so far
-  auto other = ends.client->find_place(5 * mib);
+  auto early = ends.client->find_place(3 * a_mib);
+  ends.server->borrow(0, 3 * a_mib).reset();  // it was not lent so far
+  auto other = ends.client->find_place(5 * a_mib);
   early.lend(), other.lend();
-  CHECK(account->lent() <= 8 * mib);
+  CHECK(account->lent() <= 8 * a_mib);
   ends = {nullptr, nullptr, nullptr};
   early = {}, other = {};
   CHECK(account->lent() == 0);
@@ -479,7 +479,7 @@ TEST_CASE("L7: what the other end has given back is no longer lent, and a lie ab
 TEST_CASE("L7: the slabs of a connection that has ended go, and those in use with the last who holds their bytes") {
   both_ends ends;
   const std::size_t before = mapped_slabs();
-  const value_in_slab value(std::string(20 * mib, 'x')), other(std::string(20 * mib, 'y'));
+  const value_in_slab value(std::string(20 * a_mib, 'x')), other(std::string(20 * a_mib, 'y'));
   auto lent = ends.server->borrow_shown(lend(ends, value, value.data), value.bytes);
   ends.server->borrow_shown(lend(ends, other, other.data), other.bytes);
   CHECK(mapped_slabs() == before + 4);
@@ -589,7 +589,7 @@ message mail_of(const value_in_slab& value, std::shared_ptr<const void> owner) {
 TEST_CASE("a value in a slab arrives whole, its owner is let go with the next ones, and small ones are not lent") {
   near_pair p({.heartbeat = std::chrono::seconds(60)});  // with each it is seen what came back
   settle(*p.net);                                        // the first of them
-  for (const std::size_t size : {std::size_t{17 << 10}, mib, 30 * mib, mib}) {
+  for (const std::size_t size : {std::size_t{17 << 10}, a_mib, 30 * a_mib, a_mib}) {
     INFO(size << " bytes");
     const value_in_slab value(pattern(size, size));
     auto owner = std::make_shared<const int>(1);
@@ -874,7 +874,7 @@ TEST_CASE("L7: a client shares memory on one connection, that of its data") {
 
 TEST_CASE("a value in a slab that may not be shown arrives all the same") {
   near_pair p({.slabs = {.of_one = {0, 0}, .of_all = {1000, 1 << 30}}});
-  const value_in_slab value(pattern(30 * mib, 1));
+  const value_in_slab value(pattern(30 * a_mib, 1));
   auto owner = std::make_shared<const int>(1);
   const std::weak_ptr<const int> held = owner;
   CHECK((p.ask(mail_of(value, std::move(owner))).get() == value.text()));
@@ -905,7 +905,7 @@ TEST_CASE("C2: a payload beyond the pages of its end is refused, and one that wa
              .method = same,
              .slot = 65535,
              .id = 1,
-             .payload = beyond ? mib : page},
+             .payload = beyond ? a_mib : page},
             "x") +
       frame({.kind = frame_kind::goodbye}, encode_failure(error(errc::cancelled, "that is all")).control);
   const std::string why =

@@ -75,7 +75,7 @@ awaitable<void> ask(network& net, std::string address, std::string question, std
   stream->close();
 }
 
-std::string pattern(std::size_t size) {
+std::string letters(std::size_t size) {
   std::string result(size, ' ');
   for (std::size_t i = 0; i < size; ++i) result[i] = static_cast<char>('a' + i * i % 23);
   return result;
@@ -95,7 +95,7 @@ struct pair_of_hosts {
     run(world, connect_into(*a, "b:1", never, here));
     run(world, join(accepted));
   }
-  awaitable<void> join(std::shared_ptr<outcome_of> other) {
+  awaitable<void> join(std::shared_ptr<pinion_tests::outcome_of> other) {
     while (!other->done()) co_await sleep_until(world, world.now() + 1ms);
   }
   bool passes(const std::string& text = "hello") {
@@ -115,7 +115,7 @@ TEST_CASE("what is sent over the simulated network comes back from an echo, in o
   const auto ps = world.host("ps0");
   start(*ps, serve(ps, ps->listen("ps0:2222")));
   std::string answer, other;
-  const auto question = pattern(5000);
+  const auto question = letters(5000);
   const auto second = start(world, ask(world, "ps0:2222", "short", other));
   run(world, ask(world, "ps0:2222", question, answer));
   CHECK(answer == question);
@@ -125,7 +125,7 @@ TEST_CASE("what is sent over the simulated network comes back from an echo, in o
 
 TEST_CASE("a read yields at most what came in one piece") {
   pair_of_hosts hosts(in_pieces());
-  start(hosts.world, write_text(*hosts.here, pattern(200)));
+  start(hosts.world, write_text(*hosts.here, letters(200)));
   hosts.world.run_for(1s);
   std::set<std::size_t> sizes;
   std::byte room[64];
@@ -142,14 +142,14 @@ TEST_CASE("a read yields at most what came in one piece") {
 
 TEST_CASE("a stream ends with 0 after all that was sent before the close") {
   pair_of_hosts hosts(in_pieces());
-  start(hosts.world, write_text(*hosts.here, pattern(300)));
+  start(hosts.world, write_text(*hosts.here, letters(300)));
   hosts.world.run_for(0s);
   hosts.here = nullptr;
   std::string got;
   run(hosts.world, read_text(*hosts.there, 1000, got));
-  CHECK(got == pattern(300));
+  CHECK(got == letters(300));
   run(hosts.world, read_text(*hosts.there, 1000, got));
-  CHECK(got == pattern(300));
+  CHECK(got == letters(300));
 }
 
 TEST_CASE("writing to a peer that closed breaks the stream") {
@@ -166,7 +166,7 @@ TEST_CASE("closing fails the operations under way with unavailable") {
   pair_of_hosts hosts;
   std::string got;
   const auto reading = start(hosts.world, read_text(*hosts.here, 1, got));
-  const auto writing = start(hosts.world, write_text(*hosts.here, pattern(1 << 20)));
+  const auto writing = start(hosts.world, write_text(*hosts.here, letters(1 << 20)));
   hosts.world.run_for(1s);
   CHECK_FALSE(reading->done());
   CHECK_FALSE(writing->done());
@@ -185,7 +185,7 @@ TEST_CASE("a writer of much data waits until the reader reads") {
   auto how = options();
   how.buffer = 1000;
   pair_of_hosts hosts(how);
-  const auto writing = start(hosts.world, write_text(*hosts.here, pattern(2500)));
+  const auto writing = start(hosts.world, write_text(*hosts.here, letters(2500)));
   std::string got;
   hosts.world.run_for(10s);
   CHECK_FALSE(writing->done());
@@ -196,7 +196,7 @@ TEST_CASE("a writer of much data waits until the reader reads") {
   hosts.world.run_for(0s);
   CHECK(writing->text() == well);
   run(hosts.world, read_text(*hosts.there, 2500, got));
-  CHECK(got == pattern(2500));
+  CHECK(got == letters(2500));
 }
 
 TEST_CASE("a slow line takes its time") {
@@ -205,14 +205,14 @@ TEST_CASE("a slow line takes its time") {
   pair_of_hosts hosts(how);
   const auto begun = hosts.world.now();
   std::string got;
-  start(hosts.world, write_text(*hosts.here, pattern(3000)));
+  start(hosts.world, write_text(*hosts.here, letters(3000)));
   run(hosts.world, read_text(*hosts.there, 3000, got));
   CHECK(hosts.world.now() - begun >= 2999ms);
   CHECK(hosts.world.now() - begun < 3100ms);
 }
 
 TEST_CASE("write_now takes nothing, or a part where that is asked for") {
-  const auto text = pattern(100);
+  const auto text = letters(100);
   const asio::const_buffer parts[] = {asio::buffer(text.data(), 40), asio::buffer(text.data() + 40, 60)};
   pair_of_hosts timid;
   CHECK(timid.here->write_now(parts) == 0);
@@ -304,11 +304,11 @@ TEST_CASE("over a cut nothing arrives and nobody is told; after heal it does") {
   std::string there, here;
   const auto reading = start(hosts.world, read_text(*hosts.there, 100, there));
   const auto answering = start(hosts.world, read_text(*hosts.here, 5, here));
-  const auto first = start(hosts.world, write_text(*hosts.here, pattern(100).substr(0, 50)));
+  const auto first = start(hosts.world, write_text(*hosts.here, letters(100).substr(0, 50)));
   hosts.world.run_for(300us);  // a part is on the way
   hosts.world.cut("a", "b");
   const std::size_t before = there.size();
-  const auto second = start(hosts.world, write_text(*hosts.here, pattern(100).substr(50)));
+  const auto second = start(hosts.world, write_text(*hosts.here, letters(100).substr(50)));
   const auto answer = start(hosts.world, write_text(*hosts.there, "hello"));
   hosts.world.run_for(600s);
   CHECK(there.size() == before);
@@ -318,7 +318,7 @@ TEST_CASE("over a cut nothing arrives and nobody is told; after heal it does") {
   CHECK_FALSE(answering->done());
   hosts.world.heal("a", "b");
   hosts.world.run_for(1s);
-  CHECK(there == pattern(100));
+  CHECK(there == letters(100));
   CHECK(here == "hello");
   CHECK(answer->text() == well);
 }
@@ -409,13 +409,13 @@ TEST_CASE("of what a killed host had sent, a first part arrives") {
   std::set<std::size_t> sizes;
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
     pair_of_hosts hosts(in_pieces(seed));
-    start(hosts.world, write_text(*hosts.here, pattern(50)));
+    start(hosts.world, write_text(*hosts.here, letters(50)));
     hosts.world.run_for(0s);
     hosts.world.kill("a");
     std::string got;
     const auto end = failure([&] { run(hosts.world, read_text(*hosts.there, 50, got)); });
     CHECK(end == (got.size() == 50 ? well : "unavailable: the stream a-b:1#1 broke: the peer is gone"));
-    CHECK(got == pattern(50).substr(0, got.size()));
+    CHECK(got == letters(50).substr(0, got.size()));
     sizes.insert(got.size());
   }
   CHECK(sizes.size() > 3);
@@ -604,7 +604,7 @@ awaitable<void> keep_asking(network& net, std::string address, int times, int& a
   for (int i = 0; i < times; ++i) {
     std::string answer;
     try {
-      co_await ask(net, address, pattern(300), answer);
+      co_await ask(net, address, letters(300), answer);
       answered += answer.size() == 300;
     } catch (const error&) {
     }
@@ -649,7 +649,7 @@ TEST_CASE("the same seed gives the same events, another seed others") {
 awaitable<void> ask_until(std::shared_ptr<network> net, std::string address, bool& stop, int& answered, int& wrong) {
   while (!stop) {
     std::string answer;
-    const auto question = pattern(60);
+    const auto question = letters(60);
     try {
       co_await ask(*net, address, question, answer);
       (answer == question ? answered : wrong) += 1;
@@ -667,7 +667,7 @@ TEST_CASE("whatever happens to three hosts, what arrives is right, and everythin
     sim_network world(in_pieces(seed));
     const std::string names[] = {"a", "b", "c"};
     bool stop = false;
-    std::vector<std::shared_ptr<outcome_of>> loops;
+    std::vector<std::shared_ptr<pinion_tests::outcome_of>> loops;
     const auto bring_up = [&](const std::string& name) {
       const auto host = world.host(name);
       start(*host, serve(host, host->listen(name + ":1")));
@@ -714,7 +714,7 @@ TEST_CASE("read_now takes what has arrived, and nothing before, after or on a fr
   pair_of_hosts hosts(in_pieces());
   std::vector<std::byte> room(1000);
   CHECK(hosts.there->read_now(room) == 0);
-  start(hosts.world, write_text(*hosts.here, pattern(500)));
+  start(hosts.world, write_text(*hosts.here, letters(500)));
   hosts.world.run_for(1s);
   hosts.world.freeze("b");
   CHECK(hosts.there->read_now(room) == 0);
@@ -754,7 +754,7 @@ awaitable<void> hold_everything(std::shared_ptr<network> net, std::string own, i
   std::string heard, got;
   start(*net, wait_on(*timer, time_point::max(), "never", heard));
   start(*net, read_text(*inner, 1, got));
-  start(*net, write_text(*inner, pattern(1 << 20)));
+  start(*net, write_text(*inner, letters(1 << 20)));
   start(*net, serve(net, listening));
   co_await sleep_until(*net, net->now() + 1000h);
 }

@@ -131,13 +131,13 @@ TEST_CASE(
   CHECK(refused->text() == "unavailable: Connection refused");
 }
 
-awaitable<void> connect_by_name(network& net, std::string address) {
+awaitable<void> connect_to_localhost(network& net, std::string address) {
   co_await net.connect(std::move(address), net.now() + 5s);
 }
 
 TEST_CASE("a host that has no address is unavailable, and named") {
   const auto net = tcp_network_of_this_process();
-  const auto failed = start(*net, connect_by_name(*net, "no-such-host.invalid:2222"));
+  const auto failed = start(*net, connect_to_localhost(*net, "no-such-host.invalid:2222"));
   net->wait(failed->ended, {});
   CHECK_THAT(failed->text(), Catch::Matches("(unavailable|deadline_exceeded): .*no-such-host.invalid:2222.*"));
 }

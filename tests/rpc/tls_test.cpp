@@ -34,7 +34,7 @@ struct company {
   }
 };
 
-const std::string our_key = "the key of a cluster";
+const std::string shared_key = "the key of a cluster";
 
 TEST_CASE("a channel over TLS carries what one without it carries, whatever the weather") {
   const company c;
@@ -66,8 +66,8 @@ TEST_CASE("C3: over TLS, too, a small value behind a large one waits for one pie
   sim_options how;
   how.bytes_per_second = 100 << 20;
   how.buffer = 64 << 10;
-  echo_world w(how, c.with_key(c.task, our_key));
-  channel& way = w.way(c.with_key(c.client, our_key));
+  echo_world w(how, c.with_key(c.task, shared_key));
+  channel& way = w.way(c.with_key(c.client, shared_key));
   REQUIRE(w.connect(way) == "");
   const auto large = ask(way, same, "large", pattern(32 << 20));
   w.world.run_for(100ms);
@@ -123,13 +123,13 @@ TEST_CASE("a server that stops tells its clients why over TLS, too, where it goe
 
 TEST_CASE("with a key besides TLS, both are needed") {
   const company c;
-  const credentials task = c.with_key(c.task, our_key);
+  const credentials task = c.with_key(c.task, shared_key);
   echo_world w({}, task);
-  CHECK(w.connect(w.way(c.with_key(c.client, our_key))) == "");
+  CHECK(w.connect(w.way(c.with_key(c.client, shared_key))) == "");
   CHECK_THAT(w.connect(w.way(c.client)), Catch::EndsWith(" asks for a key, and none is given here"));
   CHECK_THAT(w.connect(w.way(c.with_key(c.client, "the key of another"))),
              Catch::EndsWith(" has another key than is given here"));
-  CHECK_THAT(w.connect(w.way(with_key(our_key))), Catch::Contains("speaks TLS alone"));
+  CHECK_THAT(w.connect(w.way(with_key(shared_key))), Catch::Contains("speaks TLS alone"));
 }
 
 // ---- certificates that are not accepted
@@ -280,7 +280,7 @@ TEST_CASE("a client with TLS is told by a server without it, at once, on both si
   CHECK(e.at_server == refused_worker + "the client speaks TLS, and " + ps_name + " does not");
 }
 
-awaitable<void> say_and_hear(network& net, std::string text, std::string& heard) {
+awaitable<void> say_and_hear_by_tls(network& net, std::string text, std::string& heard) {
   const auto stream = co_await net.connect(ps_at, never);
   co_await write_text(*stream, text);
   co_await read_all(*stream, heard);
@@ -295,7 +295,7 @@ TEST_CASE("what is neither TLS nor pinion's is closed by a server with TLS, and 
   echo_world w({}, c.task);
   channel& way = w.way(c.client);
   REQUIRE(w.connect(way) == "");
-  const auto rude = start(*w.other, say_and_hear(*w.other, text, heard));
+  const auto rude = start(*w.other, say_and_hear_by_tls(*w.other, text, heard));
   w.world.run_for(6s);
   CHECK(rude->text() == well);
   const auto a = ask(way, same, "well");
@@ -307,7 +307,7 @@ TEST_CASE("a handshake of TLS that stalls is given up by the server after its fi
   const company c;
   std::string heard;
   echo_world w({}, c.task);
-  const auto silent = start(*w.other, say_and_hear(*w.other, std::string("\x16\x03\x01", 3), heard));
+  const auto silent = start(*w.other, say_and_hear_by_tls(*w.other, std::string("\x16\x03\x01", 3), heard));
   w.world.run_for(4900ms);
   CHECK_FALSE(silent->done());
   w.world.run_for(200ms);

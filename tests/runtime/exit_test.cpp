@@ -15,7 +15,7 @@
 namespace {
 
 struct some_library;
-using call = pinion::library_call<some_library>;
+using some_call = pinion::library_call<some_library>;
 
 // The exit code of a child that runs `body` and then exits; -1 where it ended otherwise.
 template <class F>
@@ -46,13 +46,13 @@ TEST_CASE("exit waits for the calls of a library that run, and refuses later one
           std::atexit([] {
             if (!left) std::_Exit(3);
           });
-          { const call first; }  // from here on exit() waits, before it calls what was registered above
+          { const some_call first; }  // from here on exit() waits, before it calls what was registered above
           std::thread([] {
-            const call slow;
+            const some_call slow;
             inside = true;
             inside.notify_one();
             try {
-              for (;;) const call later;
+              for (;;) const some_call later;
             } catch (const pinion::error& e) {
               left = e.code() == pinion::errc::cancelled;
             }
@@ -69,9 +69,9 @@ TEST_CASE("exit waits for a call that makes the statics of its library before it
               if (!left) std::_Exit(3);
             }
           };
-          { const call first; }
+          { const some_call first; }
           std::thread([] {
-            const call slow;
+            const some_call slow;
             static const of_the_library made;
             inside = true;
             inside.notify_one();
@@ -83,10 +83,10 @@ TEST_CASE("exit waits for a call that makes the statics of its library before it
 }
 
 TEST_CASE("the child of a fork that happens during a call does not wait for it") {
-  const call of_the_parent;
+  const some_call of_the_parent;
   const auto began = std::chrono::steady_clock::now();
   CHECK(end_of_child([] {
-          { const call first; }
+          { const some_call first; }
         }) == 0);
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
 }

@@ -23,10 +23,10 @@ using runtime::part_item;
 constexpr std::int64_t one = 64 * 64 * 4;  // the bytes of a weight
 
 // A product of a matrix and many weights, which are on one device and are read on another, one after the other.
-struct layers : own_graph {
+struct late_layers : own_graph {
   std::vector<expr<float>> weights;
   expr<float> x, end;
-  explicit layers(int n, const std::string& there = "/cpu:1") {
+  explicit late_layers(int n, const std::string& there = "/cpu:1") {
     {
       const device here{"/cpu:0"};
       x = placeholder<float>({64, 64}, "x");
@@ -79,7 +79,7 @@ TEST_CASE("a value waits for the readers of those before it that are too many be
 }
 
 TEST_CASE("receives beyond so many bytes wait for the first readers of others") {
-  layers f(5);
+  late_layers f(5);
   const runtime::step_signature s{f.fed(), {end_of(f.end)}, {}};
   CHECK(late(f.g, s, 2 * one) == "w1 after m0, w2 after m0, w3 after m1, w4 after m2");
   CHECK(late(f.g, s, 4 * one) == "w3 after m0, w4 after m0");
@@ -106,7 +106,7 @@ TEST_CASE("nobody waits for a reader that may itself wait for another step, unle
 }
 
 TEST_CASE("a step that receives late yields the same, and has fewer values at once") {
-  layers f(12, "/gpu:0");
+  late_layers f(12, "/gpu:0");
   tensor<float> value({64, 64});
   for (std::int64_t i = 0; i < 64; ++i) value(i, (i + 1) % 64) = 1;
   std::vector<feed> all{{f.x, value}};
@@ -124,7 +124,7 @@ TEST_CASE("a step that receives late yields the same, and has fewer values at on
 }
 
 TEST_CASE("a plan tells what the limit saves") {
-  layers f(12, "/gpu:0");
+  late_layers f(12, "/gpu:0");
   const auto notes = [&](std::int64_t ahead) {
     session sess{{.simulated = {sim::gpu()}, .receive_ahead = ahead}};
     std::string all;

@@ -46,11 +46,11 @@ using items = std::vector<executable::item>;
 
 // A step over several devices. Transfers are added as runtime::cut_by_device() adds them. Some nodes wait until another
 // one has run, by way of a queue, as it were: such that the step ends if no items are joined.
-class random_step {
+class random_segments {
  public:
   static constexpr std::size_t devices = 3;
 
-  explicit random_step(unsigned seed) : random_(seed) {
+  explicit random_segments(unsigned seed) : random_(seed) {
     constant(0.f);
     const int nodes = below(40) + 1;
     for (int i = 0; i < nodes; ++i) add_node(i);
@@ -237,7 +237,7 @@ class random_step {
 TEST_CASE("a step whose items are joined ends, keeps every edge, and yields the values of its items") {
   for (unsigned seed = 1; seed <= 1000; ++seed) {
     INFO("seed " << seed);
-    random_step step(seed);
+    random_segments step(seed);
     const auto apart = step.run(false, seed), joined = step.run(true, seed + 1);
     REQUIRE(!apart.is_stuck);
     REQUIRE(!joined.is_stuck);

@@ -22,12 +22,12 @@ std::size_t allocations_of(F&& call) {
   return counted_new::calls - before;
 }
 
-const session_options one_thread{.inter_op_threads = 1, .intra_op_threads = 1};
+const session_options by_one_thread{.inter_op_threads = 1, .intra_op_threads = 1};
 
 TEST_CASE("a call of a prepared step allocates nothing") {
   own_graph own;
   auto x = placeholder<float>({}, "x");
-  session sess(one_thread);
+  session sess(by_one_thread);
   const auto step = sess.make_callable(feeds(x), fetches(x * 2.0f + 1.0f));
   const tensor<float> three = 3.0f;
   CHECK(allocations_of([&] { step(three); }) == 0);
@@ -38,7 +38,7 @@ TEST_CASE("the forward pass of a layer allocates nothing") {
   auto x = placeholder<float>({8, 16}, "x");
   auto w = variable(tensor<float>({16, 4}), {.name = "w"});
   auto b = variable(tensor<float>({4}), {.name = "b"});
-  session sess(one_thread);
+  session sess(by_one_thread);
   sess.run(global_variables_initializer());
   const auto step = sess.make_callable(feeds(x), fetches(tanh(matmul(x, w) + b)));
   const tensor<float> batch({8, 16});
@@ -67,7 +67,7 @@ TEST_CASE("an iteration of a loop allocates nothing") {
                                    return std::tuple{i + 1.0f, tanh(y * 0.5f)};
                                  },
                                  0.0f, x);
-  session sess(one_thread);
+  session sess(by_one_thread);
   const auto loop = sess.make_callable(feeds(x, n), fetches(y));
   const tensor<float> start({64});
   const auto of_turns = [&](float turns) { return allocations_of([&] { loop(start, turns); }); };

@@ -20,7 +20,7 @@ namespace {
 using namespace pinion;
 
 const std::string task = "/job:localhost/replica:0/task:0";
-const std::string cpu = task + "/device:CPU:0", gpu = task + "/device:GPU:0";
+const std::string cpu = task + "/device:CPU:0", gpu_0 = task + "/device:GPU:0";
 
 std::set<std::string> nodes(const step_trace& t, const std::string& device, trace_event::kind_t kind) {
   std::set<std::string> names;
@@ -169,7 +169,7 @@ TEST_CASE("on a device with a stream an event lasts as long as the stream is at 
   session sess{{.simulated = {sim::gpu()}}};
   step_trace t;
   sess.run(t, {{f.x, f.value}}, f.z);
-  CHECK(nodes(t, gpu, trace_event::compute) == std::set<std::string>{"MatMul", "MatMul_1"});
+  CHECK(nodes(t, gpu_0, trace_event::compute) == std::set<std::string>{"MatMul", "MatMul_1"});
   const auto &y = event_of(t, "MatMul", trace_event::compute), &z = event_of(t, "MatMul_1", trace_event::compute),
              &fed = event_of(t, "x", trace_event::receive), &back = event_of(t, "MatMul_1", trace_event::send);
   CHECK(y.duration > 1000);  // 64^3 products; enqueueing them takes less
@@ -239,7 +239,7 @@ std::vector<std::int64_t> memory_of(const step_trace& t, const std::string& devi
     if (m.device == device) bytes.push_back(m.bytes);
   return bytes;
 }
-constexpr std::int64_t one = 64 * 64 * 4;  // the bytes of a matrix of two_devices
+constexpr std::int64_t one_byte = 64 * 64 * 4;  // the bytes of a matrix of two_devices
 
 }  // namespace
 
@@ -250,8 +250,8 @@ TEST_CASE(
   for (int run = 0; run < 3; ++run) {  // with memory that is recorded, and by a plan
     step_trace t;
     sess.run(t, {{f.x, f.value}}, f.z);
-    CHECK(memory_of(t, cpu) == std::vector<std::int64_t>{one, 2 * one, one, 2 * one, one, 0});
-    CHECK(t.peak(cpu) == 2 * one);
+    CHECK(memory_of(t, cpu) == std::vector<std::int64_t>{one_byte, 2 * one_byte, one_byte, 2 * one_byte, one_byte, 0});
+    CHECK(t.peak(cpu) == 2 * one_byte);
     CHECK(t.memory[1].time == event_of(t, "MatMul", trace_event::compute).start);
   }
 }
@@ -266,7 +266,7 @@ TEST_CASE("a value counts on each device that has it, and is not let go before i
   step_trace t;
   sess.run(t, {{f.x, f.value}}, f.z, both);
   const std::string other = task + "/device:CPU:1";
-  CHECK(t.peak(other) == 3 * one);  // y, z and "last"
+  CHECK(t.peak(other) == 3 * one_byte);  // y, z and "last"
   CHECK(memory_of(t, other).back() == 0);
   CHECK(t.peak("/job:elsewhere") == 0);
   CHECK_THROWS_AS(t.peak("/no/such/device"), error);
@@ -280,7 +280,7 @@ TEST_CASE("values of one block have its memory once") {
   session sess{{.optimize = false}};
   step_trace t;
   sess.run(t, {{x, tensor<float>({64, 64})}}, z);
-  CHECK(memory_of(t, cpu) == std::vector<std::int64_t>{one, 2 * one, one, 0});
+  CHECK(memory_of(t, cpu) == std::vector<std::int64_t>{one_byte, 2 * one_byte, one_byte, 0});
 }
 
 TEST_CASE("the memory of a device with a stream is that at the points of the stream") {
@@ -288,8 +288,8 @@ TEST_CASE("the memory of a device with a stream is that at the points of the str
   session sess{{.simulated = {sim::gpu()}}};
   step_trace t;
   sess.run(t, {{f.x, f.value}}, f.z);
-  CHECK(t.peak(gpu) == 2 * one);
-  const memory_sample then{gpu, event_of(t, "MatMul_1", trace_event::compute).start, 2 * one};
+  CHECK(t.peak(gpu_0) == 2 * one_byte);
+  const memory_sample then{gpu_0, event_of(t, "MatMul_1", trace_event::compute).start, 2 * one_byte};
   CHECK(std::count(t.memory.begin(), t.memory.end(), then) == 1);
 }
 
@@ -300,7 +300,7 @@ TEST_CASE("the memory of values of a failed step is let go at its end") {
   session sess;
   step_trace t;
   caught([&] { sess.run(t, {{f.x, f.value}, {misfit, tensor<float>({3, 3})}}, product, f.y); });
-  CHECK(t.peak(cpu) >= 2 * one);
+  CHECK(t.peak(cpu) >= 2 * one_byte);
   CHECK(memory_of(t, cpu).back() == 0);
 }
 
@@ -318,7 +318,7 @@ TEST_CASE("memory is shown as a counter of its device") {
       auto& bytes = most[e["name"].get<std::string>()];
       bytes = std::max(bytes, e["args"]["bytes"].get<std::int64_t>());
     }
-  CHECK(most == std::map<std::string, std::int64_t>{{"CPU:0 memory", t.peak(cpu)}, {"GPU:0 memory", t.peak(gpu)}});
+  CHECK(most == std::map<std::string, std::int64_t>{{"CPU:0 memory", t.peak(cpu)}, {"GPU:0 memory", t.peak(gpu_0)}});
 }
 
 TEST_CASE("a trace is JSON by the rules of those who show it, with a row for each device and an arrow for each value") {
@@ -340,7 +340,7 @@ TEST_CASE("a trace is JSON by the rules of those who show it, with a row for eac
   CHECK(copies[0]["args"] == nlohmann::json({{"name", "MatMul"},
                                              {"value", "MatMul:0"},
                                              {"from", cpu},
-                                             {"to", gpu},
+                                             {"to", gpu_0},
                                              {"bytes", 64 * 64 * 4},
                                              {"thread", event_of(t, "MatMul", trace_event::send).thread}}));
   CHECK(pinion_tests::count_phase(json, "s") == 2);
@@ -372,10 +372,10 @@ TEST_CASE("nodes that ran beside each other stand in rows of their own") {
 }
 
 TEST_CASE("transfers of a loop have an arrow for each round") {
-  const std::string key = "x:0;" + cpu + ";" + gpu;
+  const std::string key = "x:0;" + cpu + ";" + gpu_0;
   step_trace t;
   for (std::int64_t round = 0; round < 3; ++round) {
-    t.events.push_back({trace_event::receive, "x", "Op", gpu, key, 1000 * round, 600, 4});  // has waited for 500
+    t.events.push_back({trace_event::receive, "x", "Op", gpu_0, key, 1000 * round, 600, 4});  // has waited for 500
     t.events.push_back({trace_event::send, "x", "Op", cpu, key, 1000 * round + 500, 50, 4});
   }
   const auto json = nlohmann::json::parse(t.to_json());

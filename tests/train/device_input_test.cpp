@@ -14,7 +14,7 @@ namespace pn = pinion;
 namespace tr = pinion::train;
 using pn::errc;
 
-const pn::tensor<float> rows = pn::tensor<float>::of({{1, 2}, {3, 4}, {5, 6}});
+const pn::tensor<float> all_rows = pn::tensor<float>::of({{1, 2}, {3, 4}, {5, 6}});
 const pn::tensor<int> numbers = pn::tensor<int>::of({1, 2, 3});
 
 // The sum of a fed vector, on a GPU.
@@ -61,7 +61,7 @@ TEST_CASE("the elements of a dataset come on a device, in their order, some ahea
   summing f;
   pn::session sess{{.simulated = {pn::sim::gpu()}}};
   int made = 0;
-  const auto data = pn::data::from_tensors(rows, numbers).map([&made](const auto& x, const auto& n) {
+  const auto data = pn::data::from_tensors(all_rows, numbers).map([&made](const auto& x, const auto& n) {
     ++made;
     return std::tuple(x, n);
   });

@@ -22,7 +22,7 @@ namespace tr = pinion::train;
 using pn::errc;
 
 // w in a file of its own, where a checkpoint is sharded.
-struct model : own_graph {
+struct failing_model : own_graph {
   pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   pn::variable_handle<float> w = [] {
     pn::device here{"/job:localhost/task:0"};
@@ -98,14 +98,14 @@ class file_of_others {
 
 // A step, and five more while there is trouble.
 template <class Begin>
-void train_through(tr::monitored_training_session& sess, const model& m, Begin trouble) {
+void train_through(tr::monitored_training_session& sess, const failing_model& m, Begin trouble) {
   sess.run(m.train);
   const auto now = trouble();
   for (int i = 0; i < 5; ++i) sess.run(m.train);
 }
 
 // The step of the newest checkpoint, which is whole; beside those that the list has there is nothing of any.
-std::int64_t step_on_disk(const std::filesystem::path& dir, model& m) {
+std::int64_t step_on_disk(const std::filesystem::path& dir, failing_model& m) {
   pn::session other;
   tr::saver().restore(other, tr::latest_checkpoint(dir));
   std::size_t files = 0;
@@ -122,7 +122,7 @@ std::int64_t step_on_disk(const std::filesystem::path& dir, model& m) {
 TEST_CASE("a checkpoint that finds no room is told of, and training goes on; the next one that does is whole") {
   const bool in_background = GENERATE(true, false);
   temporary_folder dir;
-  model m;
+  failing_model m;
   lines said;
   auto o = every_step(dir.path(), said);
   o.in_background = in_background;
@@ -140,7 +140,7 @@ TEST_CASE("a checkpoint that finds no room is told of, and training goes on; the
 
 TEST_CASE("of a save that failed it is said when the next is tried: at the step, or the time, that comes first") {
   temporary_folder dir;
-  model m;
+  failing_model m;
   lines said;
   auto o = every_step(dir.path(), said);
   o.retry_secs = 10;
@@ -167,7 +167,7 @@ TEST_CASE("of a save that failed it is said when the next is tried: at the step,
 
 TEST_CASE("a save that failed is tried again before the next is due") {
   temporary_folder dir;
-  model m;
+  failing_model m;
   lines said;
   auto o = every_step(dir.path(), said);
   o.save_steps = 1000;
@@ -182,7 +182,7 @@ TEST_CASE("a save that failed is tried again before the next is due") {
 
 TEST_CASE("of a checkpoint that finds no room nothing stays, be it for its first file, a later one or the list") {
   temporary_folder dir;
-  model m;
+  failing_model m;
   pn::session sess;
   sess.run(pn::global_variables_initializer());
   tr::saver saver{{.max_to_keep = 100}};
@@ -206,7 +206,7 @@ TEST_CASE("of a checkpoint that finds no room nothing stays, be it for its first
 
 TEST_CASE("the save at the end is tried again until there is room") {
   temporary_folder dir;
-  model m;
+  failing_model m;
   lines said;
   std::optional<file_limit> full;
   auto o = every_step(dir.path(), said);
@@ -224,7 +224,7 @@ TEST_CASE("the save at the end is tried again until there is room") {
 
 TEST_CASE("where there is no room for long enough, the end says that the last step is not saved") {
   temporary_folder dir;
-  model m;
+  failing_model m;
   lines said;
   auto o = every_step(dir.path(), said);
   o.last_save_secs = 0;
@@ -241,7 +241,7 @@ TEST_CASE("where there is no room for long enough, the end says that the last st
 
 TEST_CASE("so many failed saves in a row end training where that is asked for") {
   temporary_folder dir;
-  model m;
+  failing_model m;
   lines said;
   auto o = every_step(dir.path(), said);
   o.max_failed_saves = 2;
@@ -261,7 +261,7 @@ TEST_CASE("so many failed saves in a row end training where that is asked for") 
 TEST_CASE(
     "a folder that can no longer be written to does not end training; with one that never could it does not begin") {
   temporary_folder dir;
-  model m;
+  failing_model m;
   lines said;
   auto o = every_step(dir.path(), said);
   o.in_background = false;
@@ -281,7 +281,7 @@ TEST_CASE("a disk that is full does not end training") {
   temporary_folder dir;
   const small_disk disk(dir.path());
   if (!disk.is_there()) return;  // not everybody may have one
-  model m;
+  failing_model m;
   lines said;
   {
     tr::monitored_training_session sess{with(every_step(dir.path(), said))};
@@ -295,7 +295,7 @@ TEST_CASE("a best model that finds no room does not end training, and a later on
   temporary_folder dir;
   const small_disk disk(dir.path());
   if (!disk.is_there()) return;  // not everybody may have one
-  model m;
+  failing_model m;
   lines said;
   tr::early_stopping best({.metric = [step = 0.](pn::session&) mutable { return ++step; },
                            .every_n_steps = 1,
@@ -318,7 +318,7 @@ TEST_CASE("a best model that finds no room does not end training, and a later on
 TEST_CASE("summaries that find no room are told of once, and come when there is some") {
 #if PINION_HAS_PROTOZERO
   temporary_folder dir;
-  model m;
+  failing_model m;
   tr::summary::scalar("mean", pn::reduce_mean(m.w));
   lines said;
   const auto writer = std::make_shared<tr::summary_writer>(dir.path(), tr::event_file_options{.max_queue = 1});

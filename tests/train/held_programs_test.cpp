@@ -53,7 +53,7 @@ void check_layers() {
 }
 
 template <class T>
-void check_optimizers() {
+void check_held_optimizers() {
   for (const subject& s : subjects())
     for (const bool scheduled : {false, true}) {
       network<T> n;
@@ -90,8 +90,8 @@ TEST_CASE("layers, activations and losses are trained by compiled programs") {
 }
 
 TEST_CASE("every optimizer works by compiled programs, also with a schedule") {
-  check_optimizers<float>();
-  check_optimizers<double>();
+  check_held_optimizers<float>();
+  check_held_optimizers<double>();
 }
 
 TEST_CASE("every schedule is computed by a compiled program") {

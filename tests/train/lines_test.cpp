@@ -11,7 +11,7 @@ namespace {
 using namespace pinion;
 namespace tr = pinion::train;
 
-struct fixture : lined_graph {
+struct line_fixture : lined_graph {
   expr<float> x = placeholder<float>({4, 3}, "x"), y = placeholder<float>({4, 3}, "y"),
               image = placeholder<float>({2, 8, 8, 3}, "image");
   expr<double> d = placeholder<double>({4, 3}, "d");
@@ -26,7 +26,7 @@ struct fixture : lined_graph {
 
 }  // namespace
 
-TEST_CASE_METHOD(fixture, "the nodes of a loss stand where the loss is written") {
+TEST_CASE_METHOD(line_fixture, "the nodes of a loss stand where the loss is written") {
   here([&] { (void)tr::mean_squared_error(y, x); });
   here([&] { (void)tr::mean_squared_error(y, x, {.weights = d, .reduction = tr::reduction::mean}); });
   here([&] { (void)tr::absolute_difference(y, x, {.reduction = tr::reduction::none}); });
@@ -41,7 +41,7 @@ TEST_CASE_METHOD(fixture, "the nodes of a loss stand where the loss is written")
   here([&] { (void)tr::get_total_loss(); });
 }
 
-TEST_CASE_METHOD(fixture, "the nodes of a metric stand where the metric is written") {
+TEST_CASE_METHOD(line_fixture, "the nodes of a metric stand where the metric is written") {
   here([&] { (void)tr::mean(x, {.weights = d}); });
   here([&] { (void)tr::accuracy(y, x); });
   here([&] { (void)tr::auc(truth, x); });
@@ -49,7 +49,7 @@ TEST_CASE_METHOD(fixture, "the nodes of a metric stand where the metric is writt
   here([&] { (void)global_variables_initializer(); });
 }
 
-TEST_CASE_METHOD(fixture, "the nodes that clip stand where clipping is written") {
+TEST_CASE_METHOD(line_fixture, "the nodes that clip stand where clipping is written") {
   here([&] { (void)tr::clip_by_value(x, 0, 1); });
   here([&] { (void)tr::clip_by_norm(x, 1); });
   here([&] { (void)tr::global_norm(std::vector{x, y}); });
@@ -61,7 +61,8 @@ TEST_CASE_METHOD(fixture, "the nodes that clip stand where clipping is written")
   here([&] { (void)tr::clip_by_global_norm(gradients, 1); });
 }
 
-TEST_CASE_METHOD(fixture, "updates and slots stand where minimize is written, gradients where their forward nodes do") {
+TEST_CASE_METHOD(line_fixture,
+                 "updates and slots stand where minimize is written, gradients where their forward nodes do") {
   const auto l = loss();
   here([&] { (void)gradients(l, x); });
   here([&] { (void)tr::gradient_descent{{.learning_rate = .1}}.minimize(l, {.global_step = step}); });
@@ -74,7 +75,7 @@ TEST_CASE_METHOD(fixture, "updates and slots stand where minimize is written, gr
   here([&] { (void)tr::adam{{}}.minimize(reduce_sum(nn::embedding(numbers, 10, 4))); });
 }
 
-TEST_CASE_METHOD(fixture, "schedules, summaries and the global step stand where they are written") {
+TEST_CASE_METHOD(line_fixture, "schedules, summaries and the global step stand where they are written") {
   here([&] { (void)tr::exponential_decay(.1, step); });
   here([&] { (void)tr::natural_exp_decay(.1, step); });
   here([&] { (void)tr::inverse_time_decay(.1, step); });
@@ -91,7 +92,7 @@ TEST_CASE_METHOD(fixture, "schedules, summaries and the global step stand where 
   here([&] { (void)tr::summary::merge_all(); });
 }
 
-TEST_CASE_METHOD(fixture, "what replicas train by stands where minimize is written") {
+TEST_CASE_METHOD(line_fixture, "what replicas train by stands where minimize is written") {
   const auto l = loss();
   tr::sync_replicas sync{tr::momentum{{}}, {.replicas_to_aggregate = 2}};
   here([&] { (void)sync.minimize(l, {.global_step = step}); });
@@ -101,7 +102,7 @@ TEST_CASE_METHOD(fixture, "what replicas train by stands where minimize is writt
   here([&] { (void)ssp.summaries(); });
 }
 
-TEST_CASE_METHOD(fixture, "what is done with queues stands where it is written") {
+TEST_CASE_METHOD(line_fixture, "what is done with queues stands where it is written") {
   here([&] { (void)q.enqueue(1, 2); });
   here([&] { (void)q.enqueue_many(tensor<float>({2}), numbers); });
   here([&] { (void)q.dequeue(); });
@@ -124,11 +125,11 @@ TEST_CASE_METHOD(fixture, "what is done with queues stands where it is written")
   here([&] { (void)one.close(); });
 }
 
-TEST_CASE_METHOD(fixture, "replicas stand where they are written, and so do their guards") {
+TEST_CASE_METHOD(line_fixture, "replicas stand where they are written, and so do their guards") {
   here([&] { (void)tr::replicate({"/cpu:0", "/cpu:1"}, {}, [&](int) { return identity(x); }); });
 }
 
-TEST_CASE_METHOD(fixture, "what a monitored session makes stands where the session does") {
+TEST_CASE_METHOD(line_fixture, "what a monitored session makes stands where the session does") {
   tr::summary::scalar("loss", loss());
   const node_id first = g.size();
   const unsigned line = __LINE__ + 1;
@@ -138,7 +139,7 @@ TEST_CASE_METHOD(fixture, "what a monitored session makes stands where the sessi
   here([&] { tr::scaffold{}.finalize(); });
 }
 
-TEST_CASE_METHOD(fixture, "the line of the outermost call holds, and ends with it") {
+TEST_CASE_METHOD(line_fixture, "the line of the outermost call holds, and ends with it") {
   const source_location outer{"model.cpp", 7}, inner{"layer.cpp", 9};
   const auto line_of = [](const auto& made) { return to_string(made.node().where); };
   const auto layer = [&](source_location where) {

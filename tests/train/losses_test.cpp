@@ -16,7 +16,7 @@ namespace {
 using namespace pinion;
 namespace tr = pinion::train;
 
-struct fixture : own_session {
+struct loss_fixture : own_session {
   expr<double> y = constant<double>({{0, 1, .25}, {1, 0, .5}}, "labels"),
                x = constant<double>({{-2, .5, 40}, {0, -800, 3}}, "predictions");
 
@@ -31,7 +31,7 @@ struct fixture : own_session {
 
 }  // namespace
 
-TEST_CASE_METHOD(fixture, "losses are the means of their formulas") {
+TEST_CASE_METHOD(loss_fixture, "losses are the means of their formulas") {
   CHECK(double(sess.run(tr::mean_squared_error(y, x))) ==
         Approx(mean_of([](double l, double p) { return (l - p) * (l - p); })));
   CHECK(double(sess.run(tr::absolute_difference(y, x))) ==
@@ -48,7 +48,7 @@ TEST_CASE_METHOD(fixture, "losses are the means of their formulas") {
         })));
 }
 
-TEST_CASE_METHOD(fixture,
+TEST_CASE_METHOD(loss_fixture,
                  "sigmoid_cross_entropy neither overflows nor loses the small, and has the right gradient everywhere") {
   const auto loss = tr::sigmoid_cross_entropy(y, x, {.reduction = tr::reduction::none});
   const auto [slope] = gradients(loss, x);
@@ -60,7 +60,8 @@ TEST_CASE_METHOD(fixture,
   }
 }
 
-TEST_CASE_METHOD(fixture, "cross entropies of classes are means over rows, whole or by class number, smoothed or not") {
+TEST_CASE_METHOD(loss_fixture,
+                 "cross entropies of classes are means over rows, whole or by class number, smoothed or not") {
   const auto logits = constant<double>({{1, 2, 3}, {0, 0, 0}});
   const auto plain = [](double smoothing) {
     const double lse = std::log(std::exp(1.) + std::exp(2.) + std::exp(3.)), on = 1 - smoothing + smoothing / 3,
@@ -73,7 +74,7 @@ TEST_CASE_METHOD(fixture, "cross entropies of classes are means over rows, whole
   CHECK(double(sess.run(tr::sparse_softmax_cross_entropy(constant<int>({2, 0}), logits))) == Approx(plain(0)));
 }
 
-TEST_CASE_METHOD(fixture, "weights and reductions are TensorFlow's") {
+TEST_CASE_METHOD(loss_fixture, "weights and reductions are TensorFlow's") {
   using r = tr::reduction;
   const expr<double> losses = constant<double>({{1, 2}, {4, 8}});
   const expr<double> rows = constant<double>({{3}, {0}}), zero = constant(0.);
@@ -100,12 +101,12 @@ TEST_CASE_METHOD(fixture, "weights and reductions are TensorFlow's") {
         "invalid_argument: weights of shape [1, 1, 1] do not broadcast to losses of shape [2, 2]");
 }
 
-TEST_CASE_METHOD(fixture, "losses over nothing are 0") {
+TEST_CASE_METHOD(loss_fixture, "losses over nothing are 0") {
   const expr<float> none = constant(tensor<float>(shape{0, 3}));
   CHECK(float(sess.run(tr::mean_squared_error(none, none))) == 0);
 }
 
-TEST_CASE_METHOD(fixture, "losses and what regularizers yield add up to the total loss, which trains") {
+TEST_CASE_METHOD(loss_fixture, "losses and what regularizers yield add up to the total loss, which trains") {
   auto w = variable(tensor<float>::of({3, -4}), {.name = "w"});
   const auto loss = tr::mean_squared_error(constant<float>({1, -4}), w);
   const auto penalty = tr::l2_regularizer{.5}(w);
@@ -121,7 +122,7 @@ TEST_CASE_METHOD(fixture, "losses and what regularizers yield add up to the tota
   CHECK(sess.run(w) == tensor<float>::of({-.5, -2}));
 }
 
-TEST_CASE_METHOD(fixture, "shapes that do not go together are refused") {
+TEST_CASE_METHOD(loss_fixture, "shapes that do not go together are refused") {
   CHECK(failure([&] {
           tr::mean_squared_error(constant<double>({1, 2}, "two"), x);
         }) ==

@@ -33,7 +33,7 @@ struct recorder {
   void end(pn::session&) { told->push_back(name + " end"); }
 };
 
-struct model : own_graph {
+struct monitored_model : own_graph {
   pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   pn::variable_handle<float> w = pn::variable(1.0f, {.name = "w"});
   pn::expr<float> up = pn::assign_add(w, 1.0f);
@@ -51,7 +51,7 @@ tr::monitored_session_options quiet(tr::monitored_session_options o = {}) {
 }  // namespace
 
 TEST_CASE("hooks are told of the beginning, each session, each step and the end, in their order") {
-  model m;
+  monitored_model m;
   std::vector<std::string> told;
   {
     tr::monitored_training_session sess{{.hooks = {recorder{&told, "a", m.w.read()}, recorder{&told, "b", {}}},
@@ -66,7 +66,7 @@ TEST_CASE("hooks are told of the beginning, each session, each step and the end,
 }
 
 TEST_CASE("training stops at a step, and is then not run any more") {
-  model m;
+  monitored_model m;
   tr::monitored_training_session sess{{.hooks = {tr::stop_at_step({.last_step = 5})}}};
   int runs = 0;
   for (; !sess.should_stop(); ++runs) sess.run(m.train);
@@ -79,7 +79,7 @@ TEST_CASE("training stops at a step, and is then not run any more") {
 TEST_CASE("training that has reached its last step makes none when it starts again") {
   temporary_folder dir;
   for (int life = 0; life < 3; ++life) {
-    model m;
+    monitored_model m;
     tr::monitored_training_session sess{{.checkpoint_dir = dir.path(), .hooks = {tr::stop_at_step({.last_step = 5})}}};
     int runs = 0;
     for (; !sess.should_stop(); ++runs) sess.run(m.train);
@@ -92,7 +92,7 @@ TEST_CASE("training that has reached its last step makes none when it starts aga
 TEST_CASE("training goes on from the last checkpoint, in files that are there") {
   temporary_folder dir;
   for (int life = 1; life <= 2; ++life) {
-    model m;
+    monitored_model m;
     tr::summary::scalar("w", m.w);
     tr::monitored_training_session sess{{.checkpoint_dir = dir.path(),
                                          .hooks = {tr::stop_at_step({.num_steps = 3})},
@@ -112,7 +112,7 @@ TEST_CASE("training goes on from the last checkpoint, in files that are there") 
 
 TEST_CASE("a step of a task that died is run again in a new session; begin is not called again") {
   temporary_folder dir;
-  model m;
+  monitored_model m;
   std::vector<std::string> told;
   int failures = 2;
   struct breaks {
@@ -133,7 +133,7 @@ TEST_CASE("a step of a task that died is run again in a new session; begin is no
 
 TEST_CASE("a step that succeeded is not run again because a hook lost a task after it") {
   temporary_folder dir;
-  model m;
+  monitored_model m;
   std::vector<std::string> told;
   int failures = 2;
   struct breaks {
@@ -155,7 +155,7 @@ TEST_CASE("a step that succeeded is not run again because a hook lost a task aft
 }
 
 TEST_CASE("a hook that loses a task after each step meets the limit of recoveries, and other errors are thrown") {
-  model m;
+  monitored_model m;
   struct breaks {
     errc code;
     void after_run(tr::run_context&, std::span<const pn::any_tensor>) { throw pn::error(code, "broken"); }
@@ -173,7 +173,7 @@ TEST_CASE("a hook that loses a task after each step meets the limit of recoverie
 }
 
 TEST_CASE("recovery has a limit, and other errors are thrown at once") {
-  model m;
+  monitored_model m;
   struct breaks {
     errc code;
     void before_run(tr::run_context&) { throw pn::error(code, "broken"); }
@@ -205,7 +205,7 @@ struct failing_thread {
 }  // namespace
 
 TEST_CASE("a thread that fails ends training, which says so") {
-  model m;
+  monitored_model m;
   std::vector<pn::error> errors{{errc::data_loss, "a damaged record"}};
   {
     tr::monitored_training_session sess{quiet({.hooks = {failing_thread{&errors}}})};
@@ -221,7 +221,7 @@ TEST_CASE("a thread that fails ends training, which says so") {
 }
 
 TEST_CASE("a thread whose queue another program has closed ends training, and nothing has failed") {
-  model m;
+  monitored_model m;
   std::vector<pn::error> errors{{errc::cancelled, "the queue was closed"}};
   tr::monitored_training_session sess{quiet({.hooks = {failing_thread{&errors}}})};
   CHECK(sess.should_stop());
@@ -229,7 +229,7 @@ TEST_CASE("a thread whose queue another program has closed ends training, and no
 }
 
 TEST_CASE("a step whose input failed ends with why, not with the end of the input") {
-  model m;
+  monitored_model m;
   auto q = pn::fifo_queue<float>({.name = "input"});
   auto x = pn::placeholder<float>({}, "x");
   auto add = pn::assign_add(m.w, q.dequeue());
@@ -241,7 +241,7 @@ TEST_CASE("a step whose input failed ends with why, not with the end of the inpu
 
 TEST_CASE("a thread that lost a task does not end training: the next step recovers") {
   temporary_folder dir;
-  model m;
+  monitored_model m;
   std::vector<pn::error> errors{{errc::unavailable, "the ps is gone"}, {errc::aborted, "the ps was restarted"}};
   tr::monitored_training_session sess{
       quiet({.checkpoint_dir = dir.path(), .hooks = {failing_thread{&errors}, tr::stop_at_step({.last_step = 3})}})};
@@ -253,7 +253,7 @@ TEST_CASE("a thread that lost a task does not end training: the next step recove
 
 TEST_CASE("a step function runs the session as often as it likes, and begins anew when a task dies in it") {
   temporary_folder dir;
-  model m;
+  monitored_model m;
   std::vector<std::string> told;
   int failures = 1;
   tr::monitored_training_session sess{quiet({.checkpoint_dir = dir.path(), .hooks = {recorder{&told, "a", {}}}})};
@@ -272,7 +272,7 @@ TEST_CASE("a step function runs the session as often as it likes, and begins ane
 }
 
 TEST_CASE("a worker's local variables are initialised once the chief's are, and are ready behind that") {
-  model m;
+  monitored_model m;
   const auto mine = pn::variable(5.0f, {.name = "mine", .trainable = false, .local = true});
   tr::monitored_session_options o = quiet({.is_chief = false, .max_wait = std::chrono::milliseconds(200)});
   CHECK(refusal([&] { tr::monitored_training_session sess{o}; }, errc::deadline_exceeded,
@@ -285,7 +285,7 @@ TEST_CASE("a worker's local variables are initialised once the chief's are, and 
 
 TEST_CASE("what takes a session takes a monitored one") {
   temporary_folder dir;
-  model m;
+  monitored_model m;
   tr::saver saver;
   tr::monitored_training_session sess{{.hooks = {tr::stop_at_step({.last_step = 2})}}};
   while (!sess.should_stop()) sess.run(m.train);
@@ -294,7 +294,7 @@ TEST_CASE("what takes a session takes a monitored one") {
 }
 
 TEST_CASE("a scaffold takes the operations of its collections") {
-  model m;
+  monitored_model m;
   pn::default_graph().add_to_collection("init_op",
                                         id_of(pn::group(m.step.initializer(), pn::operation(pn::assign(m.w, 4.0f)))));
   {
@@ -308,7 +308,7 @@ TEST_CASE("a scaffold takes the operations of its collections") {
 
 TEST_CASE("a step that nobody counts is told of, once") {
   temporary_folder dir;
-  model m;
+  monitored_model m;
   std::vector<std::string> told;
   tr::monitored_session_options o{.checkpoint_dir = dir.path()};
   o.log = [&](std::string_view line) {
@@ -321,7 +321,7 @@ TEST_CASE("a step that nobody counts is told of, once") {
 }
 
 TEST_CASE("a session that could not be made again is not run any more") {
-  model m;
+  monitored_model m;
   int made = 0;
   tr::monitored_session_options o = quiet();
   o.scaffold.init_fn = [&](pn::session&) {
@@ -338,10 +338,10 @@ TEST_CASE("a session that could not be made again is not run any more") {
 }
 
 TEST_CASE("a session that was closed names the line of the program that closed it") {
-  model m;
+  monitored_model m;
   pn::error seen(errc::internal, "");
   struct goes_on {
-    model* of;
+    monitored_model* of;
     pn::error* seen;
     void after_create_session(pn::session& s, tr::coordinator& c) {
       c.launch("goes on", [this, &s] {
@@ -363,7 +363,7 @@ TEST_CASE("a session that was closed names the line of the program that closed i
 
 TEST_CASE("listeners are told of a checkpoint once it is there") {
   temporary_folder dir;
-  model m;
+  monitored_model m;
   std::vector<std::string> seen;
   const tr::checkpoint_listener listener{.after_save = [&](pn::session&, std::int64_t) {
     seen.push_back(std::filesystem::path(tr::latest_checkpoint(dir.path())).filename().string());
@@ -379,7 +379,7 @@ TEST_CASE("listeners are told of a checkpoint once it is there") {
 }
 
 TEST_CASE("the end of the input ends training; an exception under way keeps hooks from ending it") {
-  model m;
+  monitored_model m;
   std::vector<std::string> told;
   auto q = pn::fifo_queue<float>({.name = "input"});
   auto add = pn::assign_add(m.w, q.dequeue());
@@ -407,7 +407,7 @@ TEST_CASE("the end of the input ends training; an exception under way keeps hook
 }
 
 TEST_CASE("the graph is finalized while the session is there") {
-  model m;
+  monitored_model m;
   {
     tr::monitored_training_session sess{{}};
     CHECK(refusal([&] { pn::constant(1.0f, "late"); }, errc::failed_precondition, "finalized", "'late'") == "");
@@ -416,7 +416,7 @@ TEST_CASE("the graph is finalized while the session is there") {
 }
 
 TEST_CASE("values are logged, watched for NaN, and computed at the end") {
-  model m;
+  monitored_model m;
   auto x = pn::placeholder<float>({}, "x");
   auto y = pn::identity(x, "y");
   std::vector<std::string> lines;
@@ -443,7 +443,7 @@ TEST_CASE("values are logged, watched for NaN, and computed at the end") {
 }
 
 TEST_CASE("a function feeds the steps, and its end is theirs") {
-  model m;
+  monitored_model m;
   auto x = pn::placeholder<float>({}, "x");
   auto add = pn::assign_add(m.w, x);
   int left = 3;
@@ -457,7 +457,7 @@ TEST_CASE("a function feeds the steps, and its end is theirs") {
 }
 
 TEST_CASE("training that gets no better stops early, with the best model") {
-  model m;
+  monitored_model m;
   tr::early_stopping early({.metric =
                                 [&](pn::session& s) {
                                   const float w = s.run(m.w);
@@ -480,7 +480,7 @@ TEST_CASE("training that gets no better stops early, with the best model") {
 TEST_CASE("the best model is kept in files, and a later training goes on from its value") {
   temporary_folder dir;
   const auto train = [&](double best_at, std::int64_t last) {
-    model m;
+    monitored_model m;
     tr::early_stopping early({.metric =
                                   [&](pn::session& s) {
                                     const float w = s.run(m.w);
@@ -495,7 +495,7 @@ TEST_CASE("the best model is kept in files, and a later training goes on from it
     return early;
   };
   const auto w_on_disk = [&] {
-    model m;
+    monitored_model m;
     pn::session s;
     tr::saver().restore(s, dir.path("best"));
     return float(s.run(m.w));
@@ -527,7 +527,7 @@ TEST_CASE("a text that is logged orders a terminal to do nothing") {
 }
 
 TEST_CASE("the model that training ends with is evaluated too, and stays if it is the best") {
-  model m;
+  monitored_model m;
   int asked = 0;
   tr::early_stopping early(
       {.metric = [&](pn::session& s) { return ++asked, double(float(s.run(m.w))); }, .every_n_steps = 10});
@@ -541,7 +541,7 @@ TEST_CASE("the model that training ends with is evaluated too, and stays if it i
 }
 
 TEST_CASE("a hook whose end fails costs neither the other ends nor the last checkpoint") {
-  model m;
+  monitored_model m;
   struct failing {
     void end(pn::session&) { throw pn::error(errc::internal, "no end"); }
   };
@@ -556,7 +556,7 @@ TEST_CASE("a hook whose end fails costs neither the other ends nor the last chec
 }
 
 TEST_CASE("progress is told in lines where there is no terminal") {
-  model m;
+  monitored_model m;
   std::vector<std::string> lines;
   {
     tr::monitored_training_session sess{
@@ -574,7 +574,7 @@ TEST_CASE("progress is told in lines where there is no terminal") {
 
 TEST_CASE("a session says how it begins, how far it is, what it saves, and that it failed and recovered") {
   temporary_folder dir;
-  model m;
+  monitored_model m;
   std::vector<std::string> said;
   struct breaks {
     int at;
@@ -608,7 +608,7 @@ TEST_CASE("a session says how it begins, how far it is, what it saves, and that 
 }
 
 TEST_CASE("a session can be silent") {
-  model m;
+  monitored_model m;
   tr::monitored_session_options o{.log_step_count_steps = 1, .log = tr::silent};
   tr::monitored_training_session sess{o};
   sess.run(m.train);

@@ -17,7 +17,7 @@ namespace {
 using namespace pinion;
 namespace tr = pinion::train;
 
-struct model {
+struct other_model {
   graph g;
   expr<float> x, rows;
   expr<bool> yes;
@@ -28,7 +28,7 @@ struct model {
   operation target;
   expr<std::string> summary;
 
-  model() {
+  other_model() {
     const auto use = g.as_default();
     x = constant<float>({7, 7}, "x");
     rows = constant<float>({{1, 2}, {3, 4}}, "rows");
@@ -44,27 +44,27 @@ struct model {
 
 struct use {
   const char* name;
-  std::function<void(model& here, model& far)> call;
+  std::function<void(other_model& here, other_model& far)> call;
 };
 
 const tr::gradient_descent& descent() {
   static const tr::gradient_descent one{{.learning_rate = .1}};
   return one;
 }
-std::vector<tr::gradient_of_variable> gradients_in(model& m) {
+std::vector<tr::gradient_of_variable> gradients_in(other_model& m) {
   const auto use = m.g.as_default();
   return descent().compute_gradients(m.loss);
 }
 
 // One step of a monitored session.
-void train(model& here, tr::monitored_session_options o) {
+void train(other_model& here, tr::monitored_session_options o) {
   tr::monitored_training_session sess{std::move(o)};
   sess.run(here.target);
 }
-void train_with(model& here, tr::any_hook hook) {
+void train_with(other_model& here, tr::any_hook hook) {
   train(here, {.hooks = {std::move(hook)}});
 }
-void train_by(model& here, const std::function<void(tr::scaffold&)>& make) {
+void train_by(other_model& here, const std::function<void(tr::scaffold&)>& make) {
   tr::monitored_session_options o;
   make(o.scaffold);
   train(here, std::move(o));
@@ -73,52 +73,52 @@ void train_by(model& here, const std::function<void(tr::scaffold&)>& make) {
 const std::vector<use>& uses() {
   static const std::vector<use> all{
       // values of nodes
-      {"an operator", [](model& h, model& f) { (void)(h.x + f.x); }},
-      {"matmul", [](model& h, model& f) { (void)matmul(h.rows, f.rows); }},
-      {"select", [](model& h, model& f) { (void)select(f.yes, h.x, h.x); }},
+      {"an operator", [](other_model& h, other_model& f) { (void)(h.x + f.x); }},
+      {"matmul", [](other_model& h, other_model& f) { (void)matmul(h.rows, f.rows); }},
+      {"select", [](other_model& h, other_model& f) { (void)select(f.yes, h.x, h.x); }},
       {"concat",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)concat({h.x, f.x}, 0);
        }},
       {"stack",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)stack({h.x, f.x});
        }},
-      {"gather", [](model& h, model& f) { (void)gather(h.v, f.whole); }},
-      {"gradients by", [](model& h, model& f) { (void)gradients(h.loss, f.v); }},
-      {"gradients of", [](model& h, model& f) { (void)gradients(f.loss, h.v); }},
-      {"assign", [](model& h, model& f) { (void)assign(h.v, f.x); }},
-      {"assign_add", [](model& h, model& f) { (void)assign_add(h.v, f.x); }},
-      {"assign_sub", [](model& h, model& f) { (void)assign_sub(h.v, f.x); }},
-      {"assign of a variable", [](model& h, model& f) { (void)assign(h.v, f.v); }},
-      {"an initial value", [](model&, model& f) { (void)variable(f.x); }},
+      {"gather", [](other_model& h, other_model& f) { (void)gather(h.v, f.whole); }},
+      {"gradients by", [](other_model& h, other_model& f) { (void)gradients(h.loss, f.v); }},
+      {"gradients of", [](other_model& h, other_model& f) { (void)gradients(f.loss, h.v); }},
+      {"assign", [](other_model& h, other_model& f) { (void)assign(h.v, f.x); }},
+      {"assign_add", [](other_model& h, other_model& f) { (void)assign_add(h.v, f.x); }},
+      {"assign_sub", [](other_model& h, other_model& f) { (void)assign_sub(h.v, f.x); }},
+      {"assign of a variable", [](other_model& h, other_model& f) { (void)assign(h.v, f.v); }},
+      {"an initial value", [](other_model&, other_model& f) { (void)variable(f.x); }},
       {"an initial value in parts",
-       [](model&, model& f) {
+       [](other_model&, other_model& f) {
          (void)partitioned_variable<float>(f.rows, {.name = "p", .partition = fixed_size_partitioner{2}});
        }},
       {"enqueue",
-       [](model&, model& f) {
+       [](other_model&, other_model& f) {
          const auto q = fifo_queue<float>({.capacity = 1, .shapes = {{2}}});
          (void)q.enqueue(f.x);
        }},
       {"enqueue_many",
-       [](model&, model& f) {
+       [](other_model&, other_model& f) {
          const auto q = fifo_queue<float>({.capacity = 1, .shapes = {{2}}});
          (void)q.enqueue_many(f.rows);
        }},
       // bodies
       {"cond yields",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)cond(
              h.yes, [&] { return f.x; }, [&] { return h.x; });
        }},
       {"cond uses",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)cond(
              h.yes, [&] { return h.x + f.x; }, [&] { return h.x; });
        }},
       {"while_loop begins with",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)while_loop([](auto i, auto) { return i < std::int64_t{2}; },
                           [](auto i, auto y) {
                             return std::tuple{i + std::int64_t{1}, y * 2.f};
@@ -126,92 +126,101 @@ const std::vector<use>& uses() {
                           h.whole, f.x);
        }},
       {"while_loop yields",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)while_loop([](auto y) { return reduce_sum(y) < 2.f; }, [&](auto) { return f.x; }, h.x);
        }},
       {"cond chooses by",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)cond(
              f.yes, [&] { return h.x; }, [&] { return h.x * 2.f; });
        }},
       {"cond chooses by, and uses",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)cond(
              f.yes, [&] { return f.x + h.x; }, [&] { return f.x; });
        }},
       {"cond chooses by, and reads",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)cond(
              f.yes, [&] { return h.v.read(); }, [&] { return f.x; });
        }},
       {"while_loop begins with, and uses",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)while_loop([](auto y) { return reduce_sum(y) < 2.f; }, [&](auto y) { return y + h.x; }, f.x);
        }},
       {"while_loop begins with, and asks",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)while_loop([&](auto y) { return reduce_sum(y) < reduce_sum(h.x); }, [](auto y) { return y * 2.f; }, f.x);
        }},
-      {"dropout is switched by", [](model& h, model& f) { (void)nn::dropout(h.x, {.rate = .5, .training = f.yes}); }},
-      {"batch_norm is switched by", [](model& h, model& f) { (void)nn::batch_norm(h.rows, {.training = f.yes}); }},
+      {"dropout is switched by",
+       [](other_model& h, other_model& f) { (void)nn::dropout(h.x, {.rate = .5, .training = f.yes}); }},
+      {"batch_norm is switched by",
+       [](other_model& h, other_model& f) { (void)nn::batch_norm(h.rows, {.training = f.yes}); }},
       {"a node under control_dependencies of the default graph",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          const control_dependencies after{h.target};
          (void)(f.x + 1.f);
        }},
       {"a node under colocate_with of the default graph",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          const colocate_with near{operation(h.v)};
          (void)(f.x + 1.f);
        }},
       // scopes and operations
-      {"group", [](model& h, model& f) { (void)group(h.target, f.target); }},
-      {"control_dependencies", [](model&, model& f) { const control_dependencies after{f.target}; }},
-      {"colocate_with", [](model&, model& f) { const colocate_with near{operation(f.v)}; }},
+      {"group", [](other_model& h, other_model& f) { (void)group(h.target, f.target); }},
+      {"control_dependencies", [](other_model&, other_model& f) { const control_dependencies after{f.target}; }},
+      {"colocate_with", [](other_model&, other_model& f) { const colocate_with near{operation(f.v)}; }},
       // steps
-      {"a fetch", [](model&, model& f) { session().run(f.x); }},
-      {"a fetched variable", [](model&, model& f) { session().run(f.v); }},
-      {"a target", [](model&, model& f) { session().run(f.target); }},
+      {"a fetch", [](other_model&, other_model& f) { session().run(f.x); }},
+      {"a fetched variable", [](other_model&, other_model& f) { session().run(f.v); }},
+      {"a target", [](other_model&, other_model& f) { session().run(f.target); }},
       {"a feed",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          session().run({{f.x, tensor<float>::of({1, 2})}}, h.x);
        }},
-      {"a callable's feed", [](model& h, model& f) { (void)session().make_callable(feeds(f.x), fetches(h.x)); }},
-      {"a callable's fetch", [](model& h, model& f) { (void)session().make_callable(feeds(h.x), fetches(f.x)); }},
+      {"a callable's feed",
+       [](other_model& h, other_model& f) { (void)session().make_callable(feeds(f.x), fetches(h.x)); }},
+      {"a callable's fetch",
+       [](other_model& h, other_model& f) { (void)session().make_callable(feeds(h.x), fetches(f.x)); }},
       {"a callable's target",
-       [](model& h, model& f) { (void)session().make_callable(feeds(h.x), fetches(h.x), targets(f.target)); }},
+       [](other_model& h, other_model& f) {
+         (void)session().make_callable(feeds(h.x), fetches(h.x), targets(f.target));
+       }},
       {"a partial run",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          session s;
          const partial_run run(s, feeds(h.x), fetches(f.x));
        }},
       // training
-      {"minimize by", [](model& h, model& f) { (void)descent().minimize(h.loss, {.variables = {f.v}}); }},
-      {"minimize counts", [](model& h, model& f) { (void)descent().minimize(h.loss, {.global_step = f.step}); }},
-      {"compute_gradients", [](model& h, model& f) { (void)descent().compute_gradients(h.loss, {f.v}); }},
-      {"apply_gradients", [](model&, model& f) { (void)descent().apply_gradients(gradients_in(f)); }},
+      {"minimize by", [](other_model& h, other_model& f) { (void)descent().minimize(h.loss, {.variables = {f.v}}); }},
+      {"minimize counts",
+       [](other_model& h, other_model& f) { (void)descent().minimize(h.loss, {.global_step = f.step}); }},
+      {"compute_gradients", [](other_model& h, other_model& f) { (void)descent().compute_gradients(h.loss, {f.v}); }},
+      {"apply_gradients", [](other_model&, other_model& f) { (void)descent().apply_gradients(gradients_in(f)); }},
       {"change_gradients",
-       [](model&, model& f) { (void)tr::change_gradients(gradients_in(f), [](auto g) { return g * 2.f; }); }},
+       [](other_model&, other_model& f) {
+         (void)tr::change_gradients(gradients_in(f), [](auto g) { return g * 2.f; });
+       }},
       {"a learning rate",
-       [](model& h, model& f) { (void)tr::gradient_descent{{.learning_rate = f.loss}}.minimize(h.loss); }},
+       [](other_model& h, other_model& f) { (void)tr::gradient_descent{{.learning_rate = f.loss}}.minimize(h.loss); }},
       {"clip_by_global_norm",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)tr::clip_by_global_norm(std::vector<expr<float>>{h.x, f.x}, 1);
        }},
       {"a decaying rate of an optimizer",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)tr::gradient_descent{{.learning_rate = tr::exponential_decay(.1, f.step)}}.minimize(h.loss);
        }},
-      {"a loss", [](model& h, model& f) { (void)tr::mean_squared_error(h.x, f.x); }},
-      {"a metric", [](model& h, model& f) { (void)tr::mean(h.x, {.weights = f.x}); }},
-      {"accuracy", [](model& h, model& f) { (void)tr::accuracy(h.x, f.x); }},
+      {"a loss", [](other_model& h, other_model& f) { (void)tr::mean_squared_error(h.x, f.x); }},
+      {"a metric", [](other_model& h, other_model& f) { (void)tr::mean(h.x, {.weights = f.x}); }},
+      {"accuracy", [](other_model& h, other_model& f) { (void)tr::accuracy(h.x, f.x); }},
       {"a runner's enqueue operations",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          const fifo_queue<float> q({.capacity = 1, .shapes = {{}}});
          (void)tr::queue_runner(q, {h.target, f.target});
        }},
       {"a step of a runner",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          const tr::queue_runner of_far = [&] {
            const auto there = f.g.as_default();
            return tr::queue_runner(fifo_queue<float>({.capacity = 1, .shapes = {{}}}), {f.target});
@@ -222,52 +231,56 @@ const std::vector<use>& uses() {
          all.join();
        }},
       // hooks and scaffolds
-      {"nan_tensor", [](model& h, model& f) { train_with(h, tr::nan_tensor(f.loss)); }},
+      {"nan_tensor", [](other_model& h, other_model& f) { train_with(h, tr::nan_tensor(f.loss)); }},
       {"logging_tensor",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          train_with(h, tr::logging_tensor({{"loss", f.loss}}, {.every_n_iter = 1}));
        }},
-      {"progress_bar", [](model& h, model& f) { train_with(h, tr::progress_bar({.loss = f.loss})); }},
+      {"progress_bar", [](other_model& h, other_model& f) { train_with(h, tr::progress_bar({.loss = f.loss})); }},
       {"feed_fn",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          train_with(h, tr::feed_fn([&] { return std::vector<feed>{{f.x, tensor<float>::of({1, 2})}}; }));
        }},
       {"final_ops",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          tr::monitored_training_session sess{{.hooks = {tr::final_ops({.fetches = {f.x}})}}};
          sess.run(h.target);
          sess.close();
        }},
       {"early_stopping saves",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          train_with(h,
                     tr::early_stopping({.metric = [](session&) { return 1.; },
                                         .every_n_steps = 1,
                                         .saver = std::make_shared<tr::saver>(tr::saver_options{.variables = {f.v}})}));
        }},
-      {"a scaffold's init_op", [](model& h, model& f) { train_by(h, [&](auto& s) { s.init_op = f.target; }); }},
+      {"a scaffold's init_op",
+       [](other_model& h, other_model& f) { train_by(h, [&](auto& s) { s.init_op = f.target; }); }},
       {"a scaffold's init_feeds",
-       [](model& h, model& f) { train_by(h, [&](auto& s) {
-                                  s.init_feeds = {{f.x, tensor<float>::of({1, 2})}};
-                                }); }},
-      {"a scaffold's ready_op", [](model& h, model& f) { train_by(h, [&](auto& s) { s.ready_op = f.target; }); }},
+       [](other_model& h, other_model& f) {
+         train_by(h, [&](auto& s) { s.init_feeds = {{f.x, tensor<float>::of({1, 2})}}; });
+       }},
+      {"a scaffold's ready_op",
+       [](other_model& h, other_model& f) { train_by(h, [&](auto& s) { s.ready_op = f.target; }); }},
       {"a scaffold's ready_for_local_init_op",
-       [](model& h, model& f) { train_by(h, [&](auto& s) { s.ready_for_local_init_op = f.target; }); }},
+       [](other_model& h, other_model& f) { train_by(h, [&](auto& s) { s.ready_for_local_init_op = f.target; }); }},
       {"a scaffold's local_init_op",
-       [](model& h, model& f) { train_by(h, [&](auto& s) { s.local_init_op = f.target; }); }},
-      {"a monitored session's step", [](model&, model& f) { tr::monitored_training_session{{}}.run(f.target); }},
-      {"weights of a loss", [](model& h, model& f) { (void)tr::mean_squared_error(h.x, h.x, {.weights = f.x}); }},
+       [](other_model& h, other_model& f) { train_by(h, [&](auto& s) { s.local_init_op = f.target; }); }},
+      {"a monitored session's step",
+       [](other_model&, other_model& f) { tr::monitored_training_session{{}}.run(f.target); }},
+      {"weights of a loss",
+       [](other_model& h, other_model& f) { (void)tr::mean_squared_error(h.x, h.x, {.weights = f.x}); }},
       {"merged summaries",
-       [](model& h, model& f) {
+       [](other_model& h, other_model& f) {
          (void)tr::summary::merge({h.summary, f.summary});
        }},
       {"a saver's variables",
-       [](model&, model& f) {
+       [](other_model&, other_model& f) {
          session s;
          tr::saver{{.variables = {f.v}}}.save(s, "never/written");
        }},
       {"a saver's names",
-       [](model&, model& f) {
+       [](other_model&, other_model& f) {
          session s;
          tr::saver{{.names = {{"v", f.v}}}}.save(s, "never/written");
        }},
@@ -279,7 +292,7 @@ const std::vector<use>& uses() {
 
 TEST_CASE("what belongs to another graph is refused by every function that takes one, by name") {
   for (const use& u : uses()) {
-    model far, here;
+    other_model far, here;
     const auto in_use = here.g.as_default();
     INFO(u.name);
     CHECK(refusal([&] { u.call(here, far); }, errc::invalid_argument, "belongs to another graph than ",

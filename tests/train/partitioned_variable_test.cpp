@@ -15,12 +15,12 @@ using pn::errc, pn::fixed_size_partitioner;
 
 constexpr int uncut = 0;
 
-enum class use { dense, rows, both };
+enum class table_use { dense, rows, both };
 
 // A table in some parts, or in none, and what trains it.
-struct model {
+struct parted_model {
   template <class Optimizer>
-  model(int parts, const Optimizer& o, use how = use::rows) {
+  parted_model(int parts, const Optimizer& o, table_use how = table_use::rows) {
     pn::tensor<float> first(pn::shape{7, 3});
     float next = -1;
     for (float& x : first.span()) x = next += .1f;
@@ -36,11 +36,11 @@ struct model {
     saver.emplace();
   }
   template <class Table>
-  pn::expr<float> loss_of(const Table& table, use how) {
+  pn::expr<float> loss_of(const Table& table, table_use how) {
     auto looked_up = pn::reduce_sum(pn::square(pn::gather(table, ids) * pn::constant<float>({1, 2, 3})));
     auto multiplied = pn::reduce_sum(pn::square(pn::matmul(pn::constant<float>({{1, 2, 3, 4, 5, 6, 7}}), table)));
-    if (how == use::rows) return looked_up;
-    if (how == use::dense) return multiplied;
+    if (how == table_use::rows) return looked_up;
+    if (how == table_use::dense) return multiplied;
     return looked_up + multiplied;
   }
   void step(pn::session& sess, int n = 1) {
@@ -60,9 +60,9 @@ struct model {
 
 template <class Optimizer>
 void trains_alike(const Optimizer& o) {
-  for (const use how : {use::dense, use::rows, use::both}) {
+  for (const table_use how : {table_use::dense, table_use::rows, table_use::both}) {
     const auto after = [&](int parts) {
-      model m(parts, o, how);
+      parted_model m(parts, o, how);
       pn::session sess;
       sess.run(m.init);
       m.step(sess, 12);
@@ -88,7 +88,7 @@ TEST_CASE("a variable in parts learns what one variable learns, bit for bit, und
 }
 
 TEST_CASE("each part has slots of its own, and its gradient is its rows") {
-  model m(3, by_momentum);
+  parted_model m(3, by_momentum);
   for (const auto& part : m.cut.parts()) {
     CHECK(by_momentum.get_slot(part, "momentum").name() == part.name() + "/Momentum");
     CHECK(by_momentum.get_slot(part, "momentum").shape() == part.shape());
@@ -109,7 +109,7 @@ TEST_CASE("a checkpoint does not tell into how many parts a variable was cut") {
     std::string prefix;
     pn::tensor<float> then, later;
     {
-      model m(saved, adam);
+      parted_model m(saved, adam);
       pn::session sess;
       sess.run(m.init);
       m.step(sess, 3);
@@ -127,7 +127,7 @@ TEST_CASE("a checkpoint does not tell into how many parts a variable was cut") {
     CHECK(pn::tensor<float>(file.read("table")) == then);
     for (const int restored : {uncut, 1, 2, 3, 7}) {
       INFO("saved in " << saved << " parts, restored to " << restored);
-      model m(restored, adam);
+      parted_model m(restored, adam);
       pn::session sess;
       m.saver->restore(sess, prefix);
       CHECK(m.value(sess) == then);
@@ -138,7 +138,7 @@ TEST_CASE("a checkpoint does not tell into how many parts a variable was cut") {
 }
 
 TEST_CASE("what a saver takes out of a session it gives back, in parts or not") {
-  model m(3, by_momentum);
+  parted_model m(3, by_momentum);
   pn::session sess;
   sess.run(m.init);
   m.step(sess, 2);
@@ -152,7 +152,7 @@ TEST_CASE("what a saver takes out of a session it gives back, in parts or not") 
 
 TEST_CASE("parts are saved in any order, all or none, and a part by another name is a variable of its own") {
   temporary_folder dir;
-  model m(3, by_momentum);
+  parted_model m(3, by_momentum);
   pn::session sess;
   sess.run(m.init);
   const auto& p = m.cut.parts();
@@ -176,17 +176,17 @@ TEST_CASE("parts are saved in any order, all or none, and a part by another name
 
 TEST_CASE("a partitioned variable is saved and restored whole under another name, in any number of parts") {
   temporary_folder dir;
-  model m(3, by_momentum), cut_otherwise(2, by_momentum);
+  parted_model m(3, by_momentum), cut_otherwise(2, by_momentum);
   pn::session sess({.graph = &m.g}), other({.graph = &cut_otherwise.g});
   sess.run(m.init);
   m.step(sess, 2);
   const auto prefix = [&] {
-    const auto use = m.g.as_default();
+    const auto table_use = m.g.as_default();
     return tr::saver{{.names = {{"old/table", m.cut}}}}.save(sess, dir.path("renamed"));
   }();
   CHECK(pn::tensor<float>(pn::files::safetensors_reader(prefix + ".safetensors").read("old/table")) == m.value(sess));
   {
-    const auto use = cut_otherwise.g.as_default();
+    const auto table_use = cut_otherwise.g.as_default();
     tr::saver{{.names = {{"old/table", cut_otherwise.cut}}}}.restore(other, prefix);
   }
   CHECK(cut_otherwise.value(other) == m.value(sess));
@@ -194,7 +194,7 @@ TEST_CASE("a partitioned variable is saved and restored whole under another name
 
 TEST_CASE("a partitioned variable that was never assigned is refused by the name it was to have") {
   temporary_folder dir;
-  model m(3, by_momentum);
+  parted_model m(3, by_momentum);
   pn::session sess;
   CHECK(refusal(
             [&] {
@@ -205,7 +205,7 @@ TEST_CASE("a partitioned variable that was never assigned is refused by the name
 
 TEST_CASE("one part is restored from the whole") {
   temporary_folder dir;
-  model m(3, by_momentum);
+  parted_model m(3, by_momentum);
   pn::session sess, other;
   sess.run(m.init);
   const auto prefix = m.saver->save(sess, dir.path("model"));
@@ -217,14 +217,14 @@ TEST_CASE("one part is restored from the whole") {
 TEST_CASE("a checkpoint whose tensor is not there, or of another shape, is refused by the name of the whole") {
   temporary_folder dir;
   pn::graph g;
-  auto use = g.as_default();
+  auto table_use = g.as_default();
   auto table = pn::variable(pn::tensor<float>(pn::shape{6, 3}), {.name = "table"});
   auto other = pn::variable(1.0f, {.name = "other"});
   pn::session sess;
   sess.run(pn::global_variables_initializer());
   const auto short_table = tr::saver{{.variables = {table}}}.save(sess, dir.path("short"));
   const auto without = tr::saver{{.variables = {other}}}.save(sess, dir.path("without"));
-  model m(3, tr::gradient_descent{{.learning_rate = 1}});
+  parted_model m(3, tr::gradient_descent{{.learning_rate = 1}});
   pn::session to;
   CHECK(refusal([&] { m.saver->restore(to, short_table); }, errc::invalid_argument, "'table' as float [6, 3]",
                 "float [7, 3]") == "");

@@ -25,7 +25,7 @@ struct inside {
   const std::filesystem::path before = std::filesystem::current_path();
 };
 
-struct model : own_graph {
+struct model_in_a_folder : own_graph {
   pn::variable_handle<float> w = pn::variable(1.0f, {.name = "w"});
   pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   pn::operation up = pn::group(pn::operation(pn::assign_add(step, 1)), pn::operation(pn::assign_add(w, 1.0f)));
@@ -39,7 +39,7 @@ TEST_CASE("a checkpoint that is saved again under another spelling of its path s
   std::filesystem::create_directory(dir.folder() / "best");
   std::filesystem::create_directory_symlink(dir.folder() / "best", dir.folder() / "link");
   const inside here(dir);
-  model m;
+  model_in_a_folder m;
   pn::session sess;
   sess.run(m.init);
   tr::saver best{{.max_to_keep = 1}};
@@ -55,7 +55,7 @@ TEST_CASE("a checkpoint that is saved again under another spelling of its path s
 
 TEST_CASE("a saver removes its own checkpoints and no others when the process has changed its directory") {
   temporary_folder first, second;
-  model m;
+  model_in_a_folder m;
   pn::session sess;
   sess.run(m.init);
   tr::saver saver{{.max_to_keep = 1}}, other{{.max_to_keep = 1}};
@@ -72,7 +72,7 @@ TEST_CASE("a saver removes its own checkpoints and no others when the process ha
 
 TEST_CASE("a training with a relative folder saves, rotates and starts again there when the process goes elsewhere") {
   temporary_folder first, second;
-  model m;
+  model_in_a_folder m;
   const auto train = [&](const std::string& dir, int steps) {
     std::vector<std::string> said;
     tr::monitored_training_session sess{{.checkpoint_dir = dir,

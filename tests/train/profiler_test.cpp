@@ -16,9 +16,9 @@ namespace {
 
 namespace pn = pinion;
 namespace tr = pinion::train;
-using files = std::vector<std::string>;
+using paths_of_files = std::vector<std::string>;
 
-struct model : own_graph {
+struct profiled_model : own_graph {
   pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   pn::variable_handle<float> w = pn::variable(pn::tensor<float>({8, 8}), {.name = "w"});
   pn::operation train = [&] {
@@ -26,7 +26,7 @@ struct model : own_graph {
     return pn::operation(pn::assign_add(step, 1));
   }();
 };
-void run(model& m, int steps, const std::vector<tr::any_hook>& hooks) {
+void run(profiled_model& m, int steps, const std::vector<tr::any_hook>& hooks) {
   tr::monitored_training_session sess{{.hooks = hooks}};
   for (int i = 0; i < steps; ++i) sess.run(m.train);
 }
@@ -35,7 +35,7 @@ void run(model& m, int steps, const std::vector<tr::any_hook>& hooks) {
 
 TEST_CASE("the profiler writes down a step now and then, but not the first") {
   temporary_folder dir;
-  model m;
+  profiled_model m;
   run(m, 1, {tr::profiler({.save_steps = 1, .output_dir = dir.path("new")})});
   CHECK(!std::filesystem::exists(dir.path("new")));
   run(m, 7, {tr::profiler({.save_steps = 3, .output_dir = dir.path("new")})});
@@ -47,7 +47,7 @@ TEST_CASE("the profiler writes down a step now and then, but not the first") {
 }
 
 TEST_CASE("each hook that asks for a trace gets it, and so does the caller") {
-  model m;
+  profiled_model m;
   struct curious {
     pn::step_trace* trace;
     pn::run_request before_run(tr::run_context&) { return {.trace = trace}; }
@@ -66,7 +66,7 @@ TEST_CASE("the profiler says what it needs") {
   CHECK(refusal([] { tr::profiler({.save_steps = 1, .save_secs = 1.0}); }, pn::errc::invalid_argument, "both") == "");
   temporary_folder dir;
   std::ofstream(dir.path("file")) << "in the way";
-  model m;
+  profiled_model m;
   CHECK(refusal([&] { run(m, 3, {tr::profiler({.save_steps = 1, .output_dir = dir.path("file/inside")})}); },
                 pn::errc::not_found, "cannot make the folder", "file/inside") == "");
 }
@@ -74,9 +74,9 @@ TEST_CASE("the profiler says what it needs") {
 #if PINION_HAS_JSON
 TEST_CASE("a timeline tells of the nodes of training by the rules of those who show it") {
   temporary_folder dir;
-  model m;
+  profiled_model m;
   run(m, 2, {tr::profiler({.save_steps = 1, .output_dir = dir.path()})});
-  REQUIRE(dir.files() == files{"timeline-2.json"});
+  REQUIRE(dir.files() == paths_of_files{"timeline-2.json"});
   std::ifstream file(dir.path("timeline-2.json"));
   const auto json = nlohmann::json::parse(file);
   CHECK(pinion_tests::broken_rule(json) == "");

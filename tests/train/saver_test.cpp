@@ -20,7 +20,7 @@ namespace pn = pinion;
 namespace tr = pinion::train;
 using pn::errc;
 
-struct model : own_graph {
+struct saved_model : own_graph {
   pn::variable_handle<float> w = pn::variable(pn::tensor<float>::of({{1, 2}, {3, 4}}), {.name = "w"});
   pn::variable_handle<std::int32_t> n = pn::variable(7, {.name = "layer/n", .trainable = false});
   pn::variable_handle<bool> flag = pn::variable(true, {.name = "flag", .trainable = false});
@@ -34,7 +34,7 @@ struct model : own_graph {
 
 TEST_CASE("variables of all dtypes come back as they were saved, into a session where none is initialised") {
   temporary_folder dir;
-  model m;
+  saved_model m;
   tr::saver saver;
   std::string prefix;
   {
@@ -57,7 +57,7 @@ TEST_CASE("variables of all dtypes come back as they were saved, into a session 
 
 TEST_CASE("a saver keeps the newest checkpoints, and says which is the latest") {
   temporary_folder dir;
-  model m;
+  saved_model m;
   pn::session sess;
   sess.run(m.init);
   tr::saver saver{{.max_to_keep = 2}};
@@ -85,7 +85,7 @@ struct other_punctuation : std::numpunct<char> {
 
 TEST_CASE("the list of checkpoints is the same in any locale of the program") {
   temporary_folder dir;
-  model m;
+  saved_model m;
   pn::session sess;
   sess.run(m.init);
   const std::locale before = std::locale::global(std::locale(std::locale(), new other_punctuation));
@@ -99,7 +99,7 @@ TEST_CASE("the list of checkpoints is the same in any locale of the program") {
 
 TEST_CASE("every so often a checkpoint is kept for good") {
   temporary_folder dir;
-  model m;
+  saved_model m;
   pn::session sess;
   sess.run(m.init);
   tr::saver saver{{.max_to_keep = 1, .keep_checkpoint_every_n_hours = 0}};
@@ -110,7 +110,7 @@ TEST_CASE("every so often a checkpoint is kept for good") {
 
 TEST_CASE("what is saved in the background is the state at that moment, whatever training does meanwhile") {
   temporary_folder dir;
-  model m;
+  saved_model m;
   pn::session sess;
   sess.run(m.init);
   tr::saver saver;
@@ -142,7 +142,7 @@ TEST_CASE("a wait for a save that takes long names the checkpoint") {
 
 TEST_CASE("a background save that fails is thrown by the next wait") {
   temporary_folder dir;
-  model m;
+  saved_model m;
   pn::session sess;
   sess.run(m.init);
   std::ofstream(dir.path("a_file")) << "x";
@@ -156,7 +156,7 @@ TEST_CASE("a background save that fails is thrown by the next wait") {
 
 TEST_CASE("a checkpoint that is damaged, torn, foreign or gone changes nothing, and is named") {
   temporary_folder dir;
-  model m;
+  saved_model m;
   pn::session sess;
   sess.run(m.init);
   tr::saver saver;
@@ -191,7 +191,7 @@ TEST_CASE("a checkpoint of another program is refused by the variable that does 
     sess.run(w.initializer());
     prefix = tr::saver().save(sess, dir.path("other"));
   }
-  model m;
+  saved_model m;
   pn::session sess;
   sess.run(m.init);
   tr::saver whole, some{{.variables = {m.n}}}, renamed{{.names = {{"w", m.n}}}};
@@ -204,7 +204,7 @@ TEST_CASE("a checkpoint of another program is refused by the variable that does 
 
 TEST_CASE("a variable that a checkpoint has under nearly its name is answered with that") {
   temporary_folder dir;
-  model m;
+  saved_model m;
   pn::session sess;
   sess.run(m.init);
   const std::string prefix = tr::saver().save(sess, dir.path("model"));
@@ -217,7 +217,7 @@ TEST_CASE("a variable that a checkpoint has under nearly its name is answered wi
 
 TEST_CASE("variables are restored under other names, and in part") {
   temporary_folder dir;
-  model m;
+  saved_model m;
   pn::session sess;
   sess.run(m.init);
   const std::string prefix = tr::saver{{.names = {{"old/weights", m.w}}}}.save(sess, dir.path("part"));

@@ -23,7 +23,7 @@ namespace pn = pinion;
 namespace tr = pinion::train;
 using names = std::vector<std::string>;
 
-struct model : own_graph {
+struct shared_model : own_graph {
   pn::variable_handle<float> w = pn::variable(1.0f, {.name = "w"});
   pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   pn::operation up = pn::group(pn::operation(pn::assign_add(step, 1)), pn::operation(pn::assign_add(w, 1.0f)));
@@ -63,7 +63,7 @@ names checkpoints(const temporary_folder& dir) {
 
 TEST_CASE("a best model in the folder of a training stays, and the training goes on from its own last step") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   const auto best = std::make_unique<tr::saver>(tr::saver_options{.max_to_keep = 1});
   int steps = 0;
   m.train(dir.path(), 8, [&](pn::session& s) {
@@ -79,7 +79,7 @@ TEST_CASE("a best model in the folder of a training stays, and the training goes
 
 TEST_CASE("a checkpoint of some variables is passed over by name where a training begins") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   tr::saver some{{.variables = {m.w}}};
   m.train(dir.path(), 2);
   {
@@ -94,8 +94,8 @@ TEST_CASE("a checkpoint of some variables is passed over by name where a trainin
 
 TEST_CASE("a training that has a new variable does not begin anew over the checkpoints that lack it") {
   temporary_folder dir;
-  model().train(dir.path(), 2);
-  model m;
+  shared_model().train(dir.path(), 2);
+  shared_model m;
   const auto more = pn::variable(1.0f, {.name = "more"});
   CHECK(refusal([&] { m.train(dir.path(), 1); }, pn::errc::not_found, dir.path("model-2"), "does not have 'more'") ==
         "");
@@ -104,8 +104,8 @@ TEST_CASE("a training that has a new variable does not begin anew over the check
 
 TEST_CASE("a training that asks for it goes on from a checkpoint that lacks a new variable") {
   temporary_folder dir;
-  model().train(dir.path(), 2);
-  model m;
+  shared_model().train(dir.path(), 2);
+  shared_model m;
   m.partial = true;
   const auto more = pn::variable(7.0f, {.name = "more"});
   float was = 0, w = 0;
@@ -132,7 +132,7 @@ TEST_CASE("a training that asks for it goes on from a checkpoint that lacks a ne
 
 TEST_CASE("a training that may begin with a part does not begin with a checkpoint that lacks its step") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   m.partial = true;
   {
     pn::session sess;
@@ -146,7 +146,7 @@ TEST_CASE("a training that may begin with a part does not begin with a checkpoin
 
 TEST_CASE("a training that may begin with a part prefers an older checkpoint that is whole") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   m.partial = true;
   const auto more = pn::variable(1.0f, {.name = "more"});
   m.train(dir.path(), 2);
@@ -162,9 +162,9 @@ TEST_CASE("a training that may begin with a part prefers an older checkpoint tha
 
 TEST_CASE("an older checkpoint that is damaged keeps no training from the newer one that will do in part") {
   temporary_folder dir;
-  model().train(dir.path(), 2);
+  shared_model().train(dir.path(), 2);
   std::filesystem::resize_file(dir.path("model-1.safetensors"), 20);
-  model m;
+  shared_model m;
   m.partial = true;
   const auto more = pn::variable(7.0f, {.name = "more"});
   CHECK(m.train(dir.path(), 0) == "restored checkpoint " + dir.path("model-2") +
@@ -173,14 +173,14 @@ TEST_CASE("an older checkpoint that is damaged keeps no training from the newer 
 
 TEST_CASE("a training whose saver has another name for the step begins with a part that has it") {
   temporary_folder dir;
-  const auto saver_of = [](const model& m) {
+  const auto saver_of = [](const shared_model& m) {
     return std::make_shared<tr::saver>(tr::saver_options{.variables = {m.w}, .names = {{"old/step", m.step}}});
   };
   {
-    model m;
+    shared_model m;
     m.train(dir.path(), 2, {}, saver_of(m));
   }
-  model m;
+  shared_model m;
   m.partial = true;
   const auto more = pn::variable(1.0f, {.name = "more"});
   const auto saver =
@@ -191,7 +191,7 @@ TEST_CASE("a training whose saver has another name for the step begins with a pa
 
 TEST_CASE("a saver of two folders removes in each what it has made there beyond what it keeps") {
   temporary_folder first, second;
-  model m;
+  shared_model m;
   const auto saver = std::make_shared<tr::saver>(tr::saver_options{.max_to_keep = 2});
   m.train(first.path(), 3, {}, saver);
   m.train(second.path(), 4, {}, saver);
@@ -205,11 +205,11 @@ TEST_CASE("a saver of two folders removes in each what it has made there beyond 
 
 TEST_CASE("a training that finds no list says which checkpoints are there") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   m.train(dir.path(), 3);
   const auto list = dir.folder() / "checkpoint";
   const std::string begins = "initialised the variables: training begins at step 0; " + dir.path();
-  const auto train = [&] { return model().train(dir.path(), 0); };
+  const auto train = [&] { return shared_model().train(dir.path(), 0); };
   SECTION("since it is gone") {
     std::filesystem::remove(list);
   }
@@ -225,7 +225,7 @@ TEST_CASE("a training that finds no list says which checkpoints are there") {
 
 TEST_CASE("the first line of a list tells from which checkpoint a training goes on") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   m.train(dir.path(), 3);
   const auto goes_on_with = [&](const std::string& list) {
     pn::files::write_file(dir.path("checkpoint"), list);
@@ -249,7 +249,7 @@ TEST_CASE("a checkpoint that is in no list is found by its files, and shards are
 
 TEST_CASE("a list of checkpoints that cannot be read ends a start, and harms no checkpoint") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   m.train(dir.path(), 1);
   const auto list = dir.folder() / "checkpoint";
   const auto before = checkpoints(dir);
@@ -270,7 +270,7 @@ TEST_CASE("a list of checkpoints that cannot be read ends a start, and harms no 
 
 TEST_CASE("a newest checkpoint that is damaged ends a start, which says how to go on without it") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   m.train(dir.path(), 2);
   std::filesystem::resize_file(dir.path("model-2.safetensors"), 100);
   CHECK(refusal([&] { m.train(dir.path(), 1); }, pn::errc::data_loss, "model-2.safetensors",
@@ -281,7 +281,7 @@ TEST_CASE("a newest checkpoint that is damaged ends a start, which says how to g
 
 TEST_CASE("a newest checkpoint of which a byte has changed ends a start, which says how to go on without it") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   m.train(dir.path(), 2);
   const std::string file = dir.path("model-2.safetensors");
   {
@@ -297,7 +297,7 @@ TEST_CASE("a newest checkpoint of which a byte has changed ends a start, which s
 
 TEST_CASE("a saver without some variables, the global step among them, restores its own, and the others begin anew") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   const auto of_w = [&] { return std::make_shared<tr::saver>(tr::saver_options{.variables = {m.w}}); };
   m.train(dir.path(), 2, {}, of_w());
   float w = 0;
@@ -309,7 +309,7 @@ TEST_CASE("a saver without some variables, the global step among them, restores 
 
 TEST_CASE("a second training in the folder of one that goes on is refused; once that has ended, one begins") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   const auto make = [&] {
     return std::make_unique<tr::monitored_training_session>(
         tr::monitored_session_options{.checkpoint_dir = dir.path(), .save_checkpoint_steps = 1});
@@ -321,13 +321,13 @@ TEST_CASE("a second training in the folder of one that goes on is refused; once 
   CHECK_THAT(in_child([&] { return failure(make); }), Catch::Contains(what));
   first->run(m.up);
   first->close();
-  CHECK_NOTHROW(model().train(dir.path(), 0));
+  CHECK_NOTHROW(shared_model().train(dir.path(), 0));
   CHECK(tr::latest_checkpoint(dir.folder()) == dir.path("model-2"));
 }
 
 TEST_CASE("a list that people have edited is understood") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   m.train(dir.path(), 2);
   for (const char* list :
        {"model_checkpoint_path: \"model-1\"\r\n", "model_checkpoint_path: \"model-1\" \n",
@@ -338,23 +338,23 @@ TEST_CASE("a list that people have edited is understood") {
     CHECK(tr::latest_checkpoint(dir.folder()) == dir.path("model-1"));
   }
   pn::files::write_file(dir.path("checkpoint"), "model_checkpoint_path: \"model-7\"\n");
-  CHECK_THAT(model().train(dir.path(), 0), Catch::Contains("; the list of checkpoints in " + dir.path() +
-                                                           " names 'model-7', of which there is no file; "));
+  CHECK_THAT(shared_model().train(dir.path(), 0), Catch::Contains("; the list of checkpoints in " + dir.path() +
+                                                                  " names 'model-7', of which there is no file; "));
 }
 
 TEST_CASE("a training that goes on from an earlier checkpoint, by an edited list, tells of the later ones") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   m.train(dir.path(), 4);
   pn::files::write_file(dir.path("checkpoint"), "model_checkpoint_path: \"model-2\"\n");
-  const std::string said = model().train(dir.path(), 0);
+  const std::string said = shared_model().train(dir.path(), 0);
   CHECK_THAT(said, Catch::Contains("model-2: training goes on at step 2; " + dir.path() + " has model-4 and 1 more, " +
                                    "which its list of checkpoints does not name"));
 }
 
 TEST_CASE("a checkpoint has a name of any characters, and is no folder") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   pn::session sess;
   sess.run(pn::global_variables_initializer());
   tr::saver saver;
@@ -367,7 +367,7 @@ TEST_CASE("a checkpoint has a name of any characters, and is no folder") {
 
 TEST_CASE("an index that names files of others costs them nothing") {
   temporary_folder dir;
-  model m;
+  shared_model m;
   pn::session sess;
   sess.run(pn::global_variables_initializer());
   tr::saver one{{.variables = {pn::operation(m.g, id_of(m.w))}, .max_to_keep = 1}};
@@ -387,7 +387,7 @@ TEST_CASE("an index that names files of others costs them nothing") {
 
 TEST_CASE("a list keeps what it names of other folders") {
   temporary_folder dir, elsewhere;
-  model m;
+  shared_model m;
   pn::session sess;
   sess.run(pn::global_variables_initializer());
   tr::saver there;

@@ -18,7 +18,7 @@ struct one_weight : own_graph {
   expr<float> loss = reduce_sum(square(w));
 };
 
-std::vector<std::string> names(graph& g, const std::string& collection) {
+std::vector<std::string> names_of_nodes(graph& g, const std::string& collection) {
   std::vector<std::string> all;
   for (node_id id : g.collection(collection)) all.push_back(g[id].name);
   return all;
@@ -36,10 +36,10 @@ TEST_CASE("slots have TensorFlow's names and first values, and are state that is
   adagrad.minimize(m.loss);
   rmsprop.minimize(m.loss);
   adam.minimize(m.loss);
-  CHECK(names(m.g, "variables") == std::vector<std::string>{"w", "w/Momentum", "w/Adagrad", "w/RMSProp", "w/RMSProp_1",
-                                                            "w/RMSProp_2", "beta1_power", "beta2_power", "w/Adam",
-                                                            "w/Adam_1"});
-  CHECK(names(m.g, "trainable_variables") == std::vector<std::string>{"w"});
+  CHECK(names_of_nodes(m.g, "variables") == std::vector<std::string>{"w", "w/Momentum", "w/Adagrad", "w/RMSProp",
+                                                                     "w/RMSProp_1", "w/RMSProp_2", "beta1_power",
+                                                                     "beta2_power", "w/Adam", "w/Adam_1"});
+  CHECK(names_of_nodes(m.g, "trainable_variables") == std::vector<std::string>{"w"});
   session sess;
   sess.run(global_variables_initializer());
   CHECK(sess.run(momentum.get_slot(m.w, "momentum")) == tensor<float>::of({0, 0}));

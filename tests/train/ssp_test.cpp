@@ -13,9 +13,9 @@ namespace pn = pinion;
 namespace tr = pinion::train;
 using namespace std::chrono_literals;
 
-struct team : own_graph {
+struct ssp_team : own_graph {
   // Hooks of some replicas run: by default of all.
-  team(int replicas, tr::ssp_options o, std::size_t first_there = 0) {
+  ssp_team(int replicas, tr::ssp_options o, std::size_t first_there = 0) {
     o.total_num_replicas = replicas;
     w = pn::variable(0.0f, {.name = "w"});
     auto global_step = tr::get_or_create_global_step();
@@ -37,7 +37,7 @@ struct team : own_graph {
     coord.emplace();
     for (std::size_t r = first_there; r < hooks.size(); ++r) hooks[r].after_create_session(*sess, *coord);
   }
-  ~team() {
+  ~ssp_team() {
     coord->request_stop();
     coord->join();
   }
@@ -60,7 +60,7 @@ struct team : own_graph {
 }  // namespace
 
 TEST_CASE("a replica gets so far ahead of the slowest, and then waits for it") {
-  team t(2, {.staleness = 2});
+  ssp_team t(2, {.staleness = 2});
   CHECK(t.step(0) == 1);
   CHECK(t.step(0) == 2);
   auto third = std::async(std::launch::async, [&] { return t.step(0); });
@@ -71,7 +71,7 @@ TEST_CASE("a replica gets so far ahead of the slowest, and then waits for it") {
 }
 
 TEST_CASE("clocks count the steps, those that had to wait, and how far ahead they ended") {
-  team t(2, {.staleness = 1});
+  ssp_team t(2, {.staleness = 1});
   CHECK(t.step(0) == 1);
   auto second = std::async(std::launch::async, [&] { return t.step(0); });
   while (t.totals()[1] == 0) std::this_thread::yield();
@@ -86,19 +86,19 @@ TEST_CASE("clocks count the steps, those that had to wait, and how far ahead the
 }
 
 TEST_CASE("a replica that leaves, or falls silent, holds nobody up") {
-  team left(3, {.staleness = 0});
+  ssp_team left(3, {.staleness = 0});
   left.hooks[1].end(*left.sess);
   auto other = std::async(std::launch::async, [&] { return left.step(2); });
   CHECK(left.step(0) == 0);
   CHECK(other.get() == 0);
-  team silent(2, {.staleness = 0, .worker_timeout = 40ms});
+  ssp_team silent(2, {.staleness = 0, .worker_timeout = 40ms});
   CHECK(silent.step(0) == 0);
   CHECK(silent.step(0) == 0);
   CHECK(silent.step(1) == 0);  // it is back, and no further behind than the others
 }
 
 TEST_CASE("a chief that falls silent holds nobody up either") {
-  team t(2, {.staleness = 0, .worker_timeout = 40ms}, 1);
+  ssp_team t(2, {.staleness = 0, .worker_timeout = 40ms}, 1);
   CHECK(t.step(1) == 0);
   CHECK(t.step(1) == 0);
 }
