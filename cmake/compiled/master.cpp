@@ -12,6 +12,7 @@
 #include <pinion/distributed/master/master.ipp>
 #include <pinion/distributed/master/master_session.ipp>
 #include <pinion/distributed/master/session_partial_run.ipp>
+#include <pinion/distributed/master/session_quota.ipp>
 #include <pinion/distributed/master/session_run.ipp>
 #include <pinion/distributed/master/session_step.ipp>
 #include <pinion/distributed/master/users.ipp>

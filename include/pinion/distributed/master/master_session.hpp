@@ -16,6 +16,7 @@
 #include <pinion/base/outcome.hpp>
 #include <pinion/distributed/master/known_tasks.hpp>
 #include <pinion/distributed/master/session_partial_run.hpp>
+#include <pinion/distributed/master/session_quota.hpp>
 #include <pinion/distributed/master/session_run.hpp>
 #include <pinion/distributed/wire/cancellations.hpp>
 #include <pinion/distributed/worker/step_counts.hpp>
@@ -50,7 +51,6 @@ struct session_settings {
 class master_session : public std::enable_shared_from_this<master_session> {
  public:
   master_session(master_services& services, std::uint64_t handle, session_owner owner, session_settings settings);
-  ~master_session() { give_back(memory_); }
 
   std::uint64_t handle() const { return handle_; }
   std::uint64_t client() const { return owner_.client; }
@@ -146,7 +146,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   void grow(std::uint64_t memory, const Apply& apply) {
     try {
       apply();
-      take(memory);
+      quota_.take(memory);
     } catch (...) {
       failure_ = current_error().in_task(s_.name);
       throw error(*failure_);
@@ -178,20 +178,6 @@ class master_session : public std::enable_shared_from_this<master_session> {
   static void check_feeds(const session_step& s, std::span<const Value> feeds);
   session_id name() const { return {s_.name, s_.incarnation, handle_}; }
 
-  // ---- limits, which hold for the sessions of other processes
-
-  bool is_limited() const { return owner_.client != 0; }
-  // Counts nodes that the graph takes; throws unless there is room for them and for so much memory. Requires: building_
-  // is held.
-  void take_room(std::int64_t nodes, std::uint64_t memory);
-  // Throws unless there is room for one more step of so much memory. Requires: mutex_ is held.
-  void expect_room_for_step(std::uint64_t memory) const;
-  // Throws if the session, or all sessions, would take too much memory.
-  void expect_memory(std::uint64_t more) const;
-  // Count memory that the graph and the steps take, as estimated.
-  void take(std::uint64_t memory);
-  void give_back(std::uint64_t memory);
-
   master_services& s_;
   const std::shared_ptr<users> in_use_;
   const std::uint64_t handle_;
@@ -199,15 +185,13 @@ class master_session : public std::enable_shared_from_this<master_session> {
   const bool soft_, optimize_;
   const runtime::transfer_rules transfers_;
 
-  std::mutex building_;  // held while a graph is extended, or a step placed and cut; guards the next six
+  std::mutex building_;  // held while a graph is extended, or a step placed and cut; guards the next five
   std::optional<graph> graph_{std::in_place};
-  std::int64_t nodes_ = 0;  // of the graph and of bodies in it; not of a session of this process
-  fingerprint held_;        // of the deltas that the graph consists of; not of a session of this process
+  fingerprint held_;  // of the deltas that the graph consists of; not of a session of this process
   std::optional<error> failure_;
   runtime::placed_steps placed_;
   std::uint64_t next_step_ = 1;
-  std::atomic<std::uint64_t> memory_{0};  // of the graph and the steps, as estimated
-  const std::shared_ptr<std::atomic<std::uint64_t>> memory_of_all_;
+  session_quota quota_;
 
   mutable std::mutex mutex_;
   shared_error closed_;  // the reason; null while it is open

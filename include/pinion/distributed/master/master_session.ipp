@@ -24,7 +24,7 @@ PINION_DECL master_session::master_session(master_services& services, std::uint6
       optimize_(settings.optimize),
       transfers_(settings.transfers),
       placed_(services.place, parse_device(services.name), settings.soft),
-      memory_of_all_(services.memory_of_all),
+      quota_(services.limits, services.name, owner_.client != 0, services.memory_of_all),
       counts_(services.net.now()),
       tasks_(services, std::move(settings.filters), [this] { expect_open(); }) {}
 
@@ -45,7 +45,7 @@ PINION_DECL session_report master_session::report() const {
                      .owner = owner_.address,
                      .age = since(counts_.began()),
                      .quiet = since(counts_.last()),
-                     .memory = memory_,
+                     .memory = quota_.memory(),
                      .steps = counts_.report(now)};
   std::lock_guard hold(mutex_);
   all.steps.running = running_.size();
@@ -56,8 +56,9 @@ PINION_DECL void master_session::extend(graph_delta delta, std::uint64_t memory)
   const users::one using_server(in_use_);
   std::lock_guard one_at_a_time(building_);
   expect_sound();
-  if (is_limited()) take_room(nodes_of(delta), memory);
-  grow(memory, [&] { is_limited() ? apply_and_keep(std::move(delta), memory) : apply(*graph_, std::move(delta)); });
+  if (quota_.is_limited()) quota_.take_nodes(nodes_of(delta), memory);
+  grow(memory,
+       [&] { quota_.is_limited() ? apply_and_keep(std::move(delta), memory) : apply(*graph_, std::move(delta)); });
 }
 
 PINION_DECL void master_session::apply_and_keep(graph_delta delta, std::uint64_t memory) {
@@ -80,47 +81,10 @@ PINION_DECL bool master_session::extend_known(const fingerprint& delta) {
   const fingerprint then = extended(held_, delta);
   const auto known = s_.here.graphs().find<known_delta>(then);
   if (!known) return false;
-  take_room(nodes_of(known->delta), known->memory);
+  quota_.take_nodes(nodes_of(known->delta), known->memory);
   grow(known->memory, [&] { repeat(*graph_, known->delta); });
   held_ = then;
   return true;
-}
-
-PINION_DECL void master_session::take_room(std::int64_t nodes, std::uint64_t memory) {
-  if (nodes_ + nodes > s_.limits.nodes)
-    throw error(errc::resource_exhausted, "the graph of a session has at most " + std::to_string(s_.limits.nodes) +
-                                              " nodes in " + s_.name +
-                                              ", those of bodies among them (server_config.limits.nodes)");
-  expect_memory(memory);
-  nodes_ += nodes;
-}
-
-PINION_DECL void master_session::expect_room_for_step(std::uint64_t memory) const {
-  if (steps_.size() >= static_cast<std::size_t>(s_.limits.steps))
-    throw error(errc::resource_exhausted, "a session has at most " + std::to_string(s_.limits.steps) + " steps in " +
-                                              s_.name + " (server_config.limits.steps)");
-  expect_memory(memory);
-}
-
-PINION_DECL void master_session::expect_memory(std::uint64_t more) const {
-  const auto expect = [&](std::uint64_t taken, std::uint64_t most, const std::string& whose, const std::string& limit) {
-    if (taken + more > most)
-      throw error(errc::resource_exhausted, "the graph and the steps of " + whose + " take at most " +
-                                                std::to_string(most) + " bytes of memory in " + s_.name +
-                                                ", as estimated (server_config.limits." + limit + ")");
-  };
-  expect(memory_, s_.limits.session_bytes, "a session", "session_bytes");
-  expect(*memory_of_all_, s_.limits.session_bytes_of_all, "all sessions", "session_bytes_of_all");
-}
-
-PINION_DECL void master_session::take(std::uint64_t memory) {
-  memory_ += memory;
-  if (is_limited()) *memory_of_all_ += memory;
-}
-
-PINION_DECL void master_session::give_back(std::uint64_t memory) {
-  memory_ -= memory;
-  if (is_limited()) *memory_of_all_ -= memory;
 }
 
 PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature& signature, const call_limits& limits,
@@ -136,8 +100,8 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
   const std::uint64_t memory = step->memory();
   {
     std::lock_guard hold(mutex_);
-    if (is_limited()) expect_room_for_step(memory);
-    take(memory);
+    if (quota_.is_limited()) quota_.expect_room_for_step(steps_.size(), memory);
+    quota_.take(memory);
   }
   try {
     ship(*step, parts::all, after(s_.net, limits.operation));
@@ -145,7 +109,7 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
     expect_open_held();
     steps_[step->number] = step;
   } catch (...) {
-    give_back(memory);
+    quota_.give_back(memory);
     throw;
   }
   return reply;
