@@ -3,15 +3,16 @@
 #if PINION_HAS_DISTRIBUTED
 #include <pinion/rpc/acceptor.ipp>
 #include <pinion/rpc/archive.ipp>
+#include <pinion/rpc/buffered_reader.ipp>
 #include <pinion/rpc/channel.ipp>
 #include <pinion/rpc/connection.ipp>
-#include <pinion/rpc/connection_backlog.ipp>
-#include <pinion/rpc/connection_end.ipp>
 #include <pinion/rpc/deliveries.ipp>
 #include <pinion/rpc/failure.ipp>
 #include <pinion/rpc/frame.ipp>
 #include <pinion/rpc/handshake.ipp>
+#include <pinion/rpc/lane_connector.ipp>
 #include <pinion/rpc/message.ipp>
+#include <pinion/rpc/message_writer.ipp>
 #include <pinion/rpc/opening.ipp>
 #include <pinion/rpc/outbox.ipp>
 #include <pinion/rpc/pulse.ipp>
@@ -36,4 +37,5 @@
 #include <pinion/rpc/transport/fuse.ipp>
 #include <pinion/rpc/transport/network.ipp>
 #include <pinion/rpc/transport/poll_list.ipp>
+#include <pinion/rpc/waiting_callers.ipp>
 #endif

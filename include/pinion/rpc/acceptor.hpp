@@ -158,9 +158,8 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   awaitable<void> sweep(std::shared_ptr<acceptor> self);
   void look_after_clients();
   void drop_silent();
-  void watch_backlogs();
-  // Gives back memory that is shared with clients and not used.
-  void trim();
+  // Sees to clients that take nothing, where much waits for all of them, and gives back shared memory that is not used.
+  void look_after_lanes();
   // The time when the next client has been silent too long, but soon at the latest.
   time_point next_sweep() const;
   // Counts clients as heard now that this process could not hear, since it was suspended or starved so long.

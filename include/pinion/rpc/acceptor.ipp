@@ -243,14 +243,13 @@ PINION_DECL void acceptor::look_after_clients() {
   if (const auto late = net_.now() - wake_; late > duration::zero()) forgive(late);
   refusals_.tell_rest(net_.now());
   drop_silent();
-  watch_backlogs();
-  trim();
+  look_after_lanes();
 }
 
 PINION_DECL time_point acceptor::client::heard() const {
   time_point last{};
   for (const auto& lane : lanes)
-    if (lane) last = std::max(last, lane->last_heard());
+    if (lane) last = std::max(last, lane->in().last_heard());
   return last;
 }
 
@@ -258,9 +257,9 @@ PINION_DECL peer_use acceptor::client::use(time_point now) const {
   peer_use all{.who = who, .silence = now - heard()};
   for (const auto& lane : lanes) {
     if (!lane) continue;
-    const shared_use shared = lane->shares();
+    const shared_use shared = lane->memory() ? lane->memory()->use() : shared_use{};
     ++all.connections;
-    all.bytes_waiting += lane->bytes_waiting();
+    all.bytes_waiting += lane->out().bytes_waiting();
     all.shared.shown += shared.shown;
     all.shared.lent += shared.lent;
   }
@@ -283,7 +282,7 @@ PINION_DECL time_point acceptor::next_sweep() const {
 PINION_DECL void acceptor::forgive(duration late) {
   for (const auto& [id, c] : clients_)
     for (const auto& lane : c.lanes)
-      if (lane && late > c.heartbeat / 2) lane->forgive();
+      if (lane && late > c.heartbeat / 2) lane->in().forgive();
 }
 
 PINION_DECL void acceptor::drop_silent() {
@@ -293,17 +292,14 @@ PINION_DECL void acceptor::drop_silent() {
   for (const auto id : silent) drop(id, error(errc::unavailable, "the client has been silent for two heartbeats"));
 }
 
-PINION_DECL void acceptor::trim() {
+PINION_DECL void acceptor::look_after_lanes() {
+  const bool much_waits = waiting_->bytes() > waiting_->most() / 2;
   for (const auto& [id, c] : clients_)
-    for (const auto& lane : c.lanes)
-      if (lane) lane->trim();
-}
-
-PINION_DECL void acceptor::watch_backlogs() {
-  if (waiting_->bytes() <= waiting_->most() / 2) return;
-  for (const auto& [id, c] : clients_)
-    for (const auto& lane : c.lanes)
-      if (lane) lane->watch_backlog();
+    for (const auto& lane : c.lanes) {
+      if (!lane) continue;
+      if (much_waits) lane->out().watch_backlog();
+      if (lane->memory()) lane->memory()->trim();
+    }
 }
 
 PINION_DECL void acceptor::stop_here(const error& why) {

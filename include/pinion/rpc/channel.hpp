@@ -23,27 +23,13 @@
 #include <pinion/base/outcome.hpp>
 #include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/deliveries.hpp>
-#include <pinion/rpc/handshake.hpp>
+#include <pinion/rpc/lane_connector.hpp>
 #include <pinion/rpc/message.hpp>
 #include <pinion/rpc/pulse.hpp>
-#include <pinion/rpc/shared_memory/slab_account.hpp>
 #include <pinion/rpc/task_state.hpp>
+#include <pinion/rpc/waiting_callers.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
-
-// The identity and the limits of the calling side of a channel.
-struct channel_options {
-  identity me;                                   // the calling side
-  duration heartbeat = std::chrono::seconds(1);  // a peer that is silent for two heartbeats counts as dead
-  duration reconnect = std::chrono::seconds(5);  // limit of one attempt
-  limits allowed{};
-  bool shared_memory = true;  // is it used where both ends are on one host, unless TLS is spoken?
-  std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
-  std::string reached_at = {};    // the address of the calling side, if it is an elastic task
-  std::uint64_t spec = 0;         // of such a task: a digest of the tasks in its cluster spec
-  std::uint64_t generations = 0;  // from which its own are counted, so that two channels to one peer share none
-  std::shared_ptr<slab_account> slabs = std::make_shared<slab_account>();  // counts what the task shows and is lent
-};
 
 // A channel to one task. Shared by its users and by its own coroutines. All public functions except close() may be
 // called in any thread; callbacks run in the network's thread.
@@ -82,7 +68,7 @@ class channel : public std::enable_shared_from_this<channel> {
 
   void request(rpc::lane by, method m, message&& text, reply_handler handler);
   // Sends a message without an answer; dropped when the channel is down.
-  void notify(rpc::lane by, method m, message&& text, connection::urgency when = connection::urgency::batch);
+  void notify(rpc::lane by, method m, message&& text, urgency when = urgency::batch);
 
   // Adds what is on its way to the peer. In the network's thread.
   void expect(deliveries& all) const;
@@ -96,17 +82,6 @@ class channel : public std::enable_shared_from_this<channel> {
   void close(const error& why);
 
  private:
-  struct attempt {
-    std::shared_ptr<rpc::connection> connection;
-    welcome peer;
-    bool stays_on_host = false;
-  };
-  struct waiting {
-    time_point since;
-    std::optional<time_point> until;
-    completion<> done;
-  };
-
   std::shared_ptr<connection> connection_of(rpc::lane by) const;
   std::string title_at(const std::string& where) const;
 
@@ -130,26 +105,14 @@ class channel : public std::enable_shared_from_this<channel> {
 
   // The place of the next attempt. One attempt has one place, though others may say meanwhile where the peer is.
   place target() const;
-  awaitable<void> connect_lanes(const std::string& where);
-  awaitable<attempt> connect_lane(const std::string& where, hello mine);
-  // Shakes hands over a stream, and makes a connection of it.
-  awaitable<attempt> connect_over(std::unique_ptr<byte_stream> stream, const std::string& where, hello mine,
-                                  time_point limit);
-  // Connects the data lane within the host, to the task that the control lane has reached. Has no connection where that
-  // cannot be.
-  awaitable<attempt> connect_on_host(const std::string& where, hello mine, const attempt& control);
-  void note_no_sharing(const std::string& why);
-  // Shakes hands with the server, over TLS if this side speaks it: then `stream` becomes the encrypted one.
-  awaitable<welcome> meet(std::unique_ptr<byte_stream>& stream, const std::string& where, hello mine);
   time_point attempt_limit() const;
 
-  void came_up(attempt data, attempt control);
+  void came_up(reached_lanes lanes);
   // Starts both lanes. Throws the reason if one ends as it begins, before anybody could be told; then both end.
   void begin(connection& data, connection& control, std::uint64_t epoch);
   connection_handlers handlers_of(std::uint64_t epoch);
 
-  void fail_waiting(const error& why);
-  void end_waiting(const outcome<>& how);
+  // Fails the callers whose deadlines have come.
   void fail_late();
 
   // ---- being up
@@ -170,12 +133,12 @@ class channel : public std::enable_shared_from_this<channel> {
   network& net_;
   place target_;  // guarded by mutex_, as is what stands behind that
   const channel_options options_;
+  lane_connector connector_{net_, options_};
 
   // Used by the network's thread only.
-  std::vector<waiting> waiting_;
+  waiting_callers waiting_;
   std::unique_ptr<rpc::timer> pause_, limit_;
   bool connecting_ = false, expiring_ = false, closed_ = false;
-  bool told_no_sharing_ = false;
   std::string tried_;  // where the last attempt was made, or is
   std::uint64_t epoch_ = 0;
 

@@ -4,13 +4,8 @@
 #include <algorithm>
 
 #include <pinion/base/insist.hpp>
-#include <pinion/base/log.hpp>
 #include <pinion/rpc/channel.hpp>
-#include <pinion/rpc/security/security.hpp>
-#include <pinion/rpc/shared_memory/local_network.hpp>
-#include <pinion/rpc/tls_stream.hpp>
 #include <pinion/rpc/transport/asio_io.hpp>
-#include <pinion/rpc/transport/fuse.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
@@ -74,8 +69,8 @@ PINION_DECL task_view channel::view() const {
   std::lock_guard hold(mutex_);
   if (data_)
     return {.state = task_state::running,
-            .silence = net_.now() - std::max(data_->last_heard(), control_->last_heard()),
-            .values_by = data_->shares_memory()  ? "shared memory"
+            .silence = net_.now() - std::max(data_->in().last_heard(), control_->in().last_heard()),
+            .values_by = data_->memory()         ? "shared memory"
                          : options_.me.shows.tls ? "TLS"
                                                  : "TCP"};
   task_view seen{.state = left_, .silence = std::nullopt};
@@ -98,7 +93,7 @@ PINION_DECL void channel::request(rpc::lane by, method m, message&& text, reply_
     handler.failed(why_down());
 }
 
-PINION_DECL void channel::notify(rpc::lane by, method m, message&& text, connection::urgency when) {
+PINION_DECL void channel::notify(rpc::lane by, method m, message&& text, urgency when) {
   if (const auto c = connection_of(by)) c->notify(m, std::move(text), when);
 }
 
@@ -122,7 +117,7 @@ PINION_DECL void channel::close(const error& why) {
   net_.post([self = shared_from_this(), why] {
     self->closed_ = true;
     self->go_down(why, task_state::joining);
-    self->fail_waiting(why);
+    self->waiting_.end(why);
     if (self->pause_) self->pause_->cancel();
   });
 }
@@ -135,14 +130,14 @@ PINION_DECL std::shared_ptr<connection> channel::connection_of(rpc::lane by) con
 PINION_DECL void channel::connect_here(std::optional<time_point> until, completion<> done) {
   if (up()) return done({});
   if (closed_) return done(error(errc::cancelled, "the route to " + title() + " is closed"));
-  waiting_.push_back({net_.now(), until, std::move(done)});
+  waiting_.add(net_.now(), until, std::move(done));
   if (limit_) limit_->cancel();  // this caller may have the earliest deadline
   const auto begin = [this](bool& runs, auto coroutine) {
     if (std::exchange(runs, true)) return;
     const auto begun = outcome_of([&] { net_.spawn((this->*coroutine)(shared_from_this())); });
     if (begun) return;
     runs = false;
-    fail_waiting(*begun.failure());
+    waiting_.end(*begun.failure());
   };
   begin(connecting_, &channel::come_up);
   begin(expiring_, &channel::expire);
@@ -156,9 +151,9 @@ PINION_DECL awaitable<void> channel::come_up([[maybe_unused]] std::shared_ptr<ch
     tried = current_error();
   }
   connecting_ = false;
-  if (!tried) fail_waiting(*tried.failure());
+  if (!tried) waiting_.end(*tried.failure());
   if (limit_) limit_->cancel();
-  if (up()) end_waiting({});
+  if (up()) waiting_.end({});
 }
 
 PINION_DECL awaitable<void> channel::try_to_come_up() {
@@ -166,12 +161,13 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
   begin_attempts();
   const auto began = net_.now();
   int final_ones = 0;
+  const std::function<time_point()> limit = [this] { return attempt_limit(); };
   while (!waiting_.empty() && !closed_ && !up()) {
     const place where = target();
     tried_ = where.address;
     outcome<> connected;
     try {
-      co_await connect_lanes(where.address);
+      came_up(co_await connector_.connect(where.address, peer_, limit));
     } catch (...) {
       connected = current_error();
     }
@@ -180,7 +176,7 @@ PINION_DECL awaitable<void> channel::try_to_come_up() {
     const bool has_moved = address() != where.address;  // what answers at its former place says nothing about it
     const bool elsewhere = switch_to_other();
     const bool counts = is_final(*connected.failure()) && !has_moved && !(where.is_told && elsewhere);
-    if (counts && (!elsewhere || ++final_ones > 1)) fail_waiting(*connected.failure());
+    if (counts && (!elsewhere || ++final_ones > 1)) waiting_.end(*connected.failure());
     fail_late();
     if (waiting_.empty() || closed_) break;
     co_await pause_->wait_until(net_.now() + pause_after(net_.now() - began));
@@ -222,118 +218,32 @@ PINION_DECL awaitable<void> channel::expire([[maybe_unused]] std::shared_ptr<cha
     limit_ = net_.make_timer();
     while (connecting_) {
       fail_late();
-      auto next = time_point::max();
-      for (const auto& w : waiting_) next = std::min(next, w.until.value_or(next));
-      co_await limit_->wait_until(next);
+      co_await limit_->wait_until(waiting_.first_deadline());
     }
   } catch (...) {
     watched = current_error();
   }
   expiring_ = false;
-  if (!watched) fail_waiting(*watched.failure());
-}
-
-// g++ 12 takes the frame of a coroutine, where it has inlined Asio's operator new, for one that another function frees.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-PINION_DECL awaitable<void> channel::connect_lanes(const std::string& where) {
-  hello mine;
-  mine.channel = random_number();
-  mine.to = peer_;
-  mine.address = options_.reached_at;
-  mine.spec = options_.spec;
-  mine.heartbeat_ms =
-      static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::milliseconds>(options_.heartbeat).count());
-  mine.lane = lane::control;
-  auto control = co_await connect_lane(where, mine);
-  mine.lane = lane::data;
-  auto data = co_await connect_on_host(where, mine, control);
-  if (!data.connection) data = co_await connect_lane(where, mine);
-  if (control.peer.incarnation != data.peer.incarnation)
-    throw error(errc::unavailable, title_at(where) + " was restarted between two connections");
-  came_up(std::move(data), std::move(control));
-}
-#pragma GCC diagnostic pop
-
-PINION_DECL awaitable<channel::attempt> channel::connect_lane(const std::string& where, hello mine) {
-  const auto limit = attempt_limit();
-  auto stream = co_await net_.connect(where, limit);
-  co_return co_await connect_over(std::move(stream), where, std::move(mine), limit);
-}
-
-PINION_DECL awaitable<channel::attempt> channel::connect_on_host(const std::string& where, hello mine,
-                                                                 const attempt& control) {
-  attempt reached;
-  const std::string& at = control.peer.on_host;
-  if (!options_.shared_memory || !control.stays_on_host || !is_name_on_host(at)) co_return reached;
-  outcome<> connected;
-  try {
-    auto stream = co_await net_.connect_on_host(at, options_.slabs);
-    reached = co_await connect_over(std::move(stream), where, std::move(mine), attempt_limit());
-    if (reached.peer.incarnation != control.peer.incarnation)
-      throw error(errc::unavailable, "another task listens at its address within this host");
-  } catch (...) {
-    connected = current_error();
-  }
-  if (connected) co_return reached;
-  note_no_sharing(connected.failure()->sentence());
-  co_return attempt();
-}
-
-PINION_DECL void channel::note_no_sharing(const std::string& why) {
-  if (std::exchange(told_no_sharing_, true)) return;
-  write_log(log_level::info, options_.me.name, "shares no memory with " + title() + ", and uses TCP: " + why);
-}
-
-PINION_DECL awaitable<channel::attempt> channel::connect_over(std::unique_ptr<byte_stream> stream,
-                                                              const std::string& where, hello mine, time_point limit) {
-  attempt result;
-  result.stays_on_host = stream->stays_on_host();
-  outcome<> met;
-  {
-    fuse limited(net_, *stream, limit);
-    try {
-      result.peer = co_await meet(stream, where, std::move(mine));
-    } catch (...) {
-      met = current_error();
-    }
-    if (limited.burnt()) met = error(errc::deadline_exceeded, title_at(where) + " has not finished the handshake");
-  }
-  met.value();
-  result.connection = std::make_shared<connection>(net_, std::move(stream), options_.traffic, options_.allowed);
-  co_return result;
-}
-
-PINION_DECL awaitable<welcome> channel::meet(std::unique_ptr<byte_stream>& stream, const std::string& where,
-                                             hello mine) {
-  if (const auto& files = options_.me.shows.tls) {
-    auto sealed = std::make_unique<tls_stream>(net_, std::move(stream), files, side::client);
-    tls_stream& both = *sealed;
-    stream = std::move(sealed);
-    co_await both.shake_hands(where);
-  }
-  co_return co_await greet(*stream, std::move(mine), options_.me, where);
+  if (!watched) waiting_.end(*watched.failure());
 }
 
 PINION_DECL time_point channel::attempt_limit() const {
-  auto limit = net_.now() + options_.reconnect;
-  for (const auto& w : waiting_)
-    if (w.until) limit = std::min(limit, *w.until);
+  const auto limit = std::min(net_.now() + options_.reconnect, waiting_.first_deadline());
   std::lock_guard hold(mutex_);
   return other_.address.empty() ? limit : net_.now() + (limit - net_.now()) / 2;  // the other one is to be tried too
 }
 
-PINION_DECL void channel::came_up(attempt data, attempt control) {
+PINION_DECL void channel::came_up(reached_lanes lanes) {
   if (closed_) return;
   const auto epoch = ++epoch_;
-  begin(*data.connection, *control.connection, epoch);
+  begin(*lanes.data.connection, *lanes.control.connection, epoch);
   {
     std::lock_guard hold(mutex_);
-    data_ = std::move(data.connection);
-    control_ = std::move(control.connection);
-    incarnation_ = data.peer.incarnation;
+    data_ = std::move(lanes.data.connection);
+    control_ = std::move(lanes.control.connection);
+    incarnation_ = lanes.data.peer.incarnation;
     ++generation_;
-    if (peer_.empty()) peer_ = data.peer.name;
+    if (peer_.empty()) peer_ = lanes.data.peer.name;
     why_down_.reset();
     failed_.reset();
   }
@@ -364,27 +274,9 @@ PINION_DECL connection_handlers channel::handlers_of(std::uint64_t epoch) {
           .explain = [self = shared_from_this()](const error& why) { return self->lost(why); }};
 }
 
-PINION_DECL void channel::fail_waiting(const error& why) {
-  end_waiting(why);
-}
-
-PINION_DECL void channel::end_waiting(const outcome<>& how) {
-  for (auto& w : std::exchange(waiting_, {})) static_cast<void>(outcome_of([&] { w.done(how); }));  // all are told
-}
-
 PINION_DECL void channel::fail_late() {
-  const auto now = net_.now();
-  std::vector<waiting> late;
-  for (std::size_t i = waiting_.size(); i-- > 0;)
-    if (waiting_[i].until && *waiting_[i].until <= now) {
-      late.push_back(std::move(waiting_[i]));
-      waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-  for (auto& w : late)
-    static_cast<void>(outcome_of([&] {
-      w.done(error(errc::deadline_exceeded, "waited " + seconds(now - w.since) + " for " +
-                                                title_at(tried_.empty() ? address() : tried_) + ": " + last_failure()));
-    }));
+  waiting_.fail_late(net_.now(),
+                     [this] { return title_at(tried_.empty() ? address() : tried_) + ": " + last_failure(); });
 }
 
 PINION_DECL awaitable<void> channel::watch([[maybe_unused]] std::shared_ptr<channel> self, std::uint64_t epoch,
@@ -412,7 +304,7 @@ PINION_DECL awaitable<void> channel::watch_lanes(std::uint64_t epoch, pulses lan
     if (now >= next_ping) {
       lanes.data->ask();
       lanes.control->ask();
-      data_->trim();
+      if (data_->memory()) data_->memory()->trim();
       next_ping = now + options_.heartbeat;
     }
     wake = std::min(next_ping, now + 2 * options_.heartbeat - std::max(data, control));
@@ -453,7 +345,7 @@ PINION_DECL void channel::go_down(const error& why, task_state as) {
     control = std::exchange(control_, nullptr);
     if (!insist([&] { why_down_ = why; })) why_down_.emplace(why.code(), "");
     left_ = as;
-    heard_ = std::max(data->last_heard(), control->last_heard());
+    heard_ = std::max(data->in().last_heard(), control->in().last_heard());
     if (!next_.address.empty()) target_ = std::exchange(next_, {});
   }
   ++epoch_;

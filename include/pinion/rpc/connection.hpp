@@ -1,26 +1,19 @@
 // One connection after its handshake: many requests pending at once, in both directions.
 //
 // Invariants
-//   1. A frame is never torn or interleaved with another. Messages leave in the order of send(), but a large payload
-//      leaves in pieces, and others overtake it (see outbox.hpp).
-//   2. A request gets exactly one answer: the peer's, or the reason for which the connection closed. It is sent at most
+//   1. A request gets exactly one answer: the peer's, or the reason for which the connection closed. It is sent at most
 //      once; nothing is ever sent again.
-//   3. Messages are read, opened and delivered in the network's thread, one after the other. An opener may refuse a
+//   2. Messages are read, opened and delivered in the network's thread, one after the other. An opener may refuse a
 //      message by throwing, which closes the connection with that reason.
-//   4. No memory is allocated for an announced length before it is checked, and a control part grows only as fast as it
+//   3. No memory is allocated for an announced length before it is checked, and a control part grows only as fast as it
 //      arrives, counted by connection_handlers::hold. Of the payloads that arrive in pieces there are at most
 //      most_slots, and each piece is one of them that has not all its bytes.
-//   5. A side with a backlog limit reads no further request while more than that waits to be sent, the largest answer
+//   4. A side with a backlog limit reads no further request while more than that waits to be sent, the largest answer
 //      that goes in pieces not counted; so what a peer does not take grows no further, and one large answer holds up
-//      nothing. Only a serving side has a limit, so two sides never wait for each other. A peer over the limit, that
-//      answer counted, that takes nothing for long is closed, whether it asks or not; meanwhile, or far beyond the
-//      limit, the answers to what it has asked before are replaced by a refusal. So are those beyond its share, where
-//      more waits for all peers than may.
-//   6. A connection on which nothing arrives holds no memory for what may arrive but `first_`.
+//      nothing. Only a serving side has a limit, so two sides never wait for each other.
+//   5. A connection on which nothing arrives holds no memory for what may (buffered_reader.hpp).
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <functional>
 #include <limits>
 #include <map>
@@ -34,9 +27,10 @@
 #include <pinion/base/config.hpp>
 #include <pinion/rpc/arriving_bytes.hpp>
 #include <pinion/rpc/backlog.hpp>
+#include <pinion/rpc/buffered_reader.hpp>
 #include <pinion/rpc/frame.hpp>
 #include <pinion/rpc/message.hpp>
-#include <pinion/rpc/outbox.hpp>
+#include <pinion/rpc/message_writer.hpp>
 #include <pinion/rpc/responder.hpp>
 #include <pinion/rpc/traffic.hpp>
 #include <pinion/rpc/transport/network.hpp>
@@ -87,7 +81,7 @@ struct connection_handlers {
 
 // A connection. Shared by its owner and by its own coroutines, which the network outlives. send, request and close may
 // be called in any thread.
-class connection : public std::enable_shared_from_this<connection> {
+class connection final : public std::enable_shared_from_this<connection>, private message_writer::owner {
  public:
   connection(rpc::network& net, std::unique_ptr<byte_stream> stream, std::shared_ptr<rpc::traffic> count,
              const limits& allowed = {}, const backlog_limit& backlog = {})
@@ -96,16 +90,11 @@ class connection : public std::enable_shared_from_this<connection> {
         memory_(stream_->memory()),
         traffic_(std::move(count)),
         limits_(allowed),
-        backlog_limit_(backlog),
-        out_(backlog.all) {}
+        in_(net, *stream_, *traffic_),
+        out_(net, *stream_, *traffic_, in_, *this, backlog) {}
 
   // Starts reading. Call it in the network's thread.
   void start(connection_handlers handlers);
-
-  enum class urgency {
-    now,    // written at once, in the calling thread, if possible
-    batch,  // written by the network's thread, together with the rest of the queue; within a host as `now`
-  };
 
   void notify(rpc::method what, rpc::message&& message, urgency when = urgency::batch);
   // Fails at once if the connection is closed or the message is larger than a peer accepts.
@@ -118,33 +107,18 @@ class connection : public std::enable_shared_from_this<connection> {
   // Close at once, without and with telling the peer why. In the network's thread.
   void abandon(const error& why) noexcept { close_now(why, false); }
   void leave(const error& why) noexcept { close_now(why, true); }
-  // Closes, for want of memory, when the next byte comes, which takes none; those who wait for answers wait no longer
-  // than until the next heartbeat. In any thread.
-  void give_up() noexcept { given_up_.store(true, std::memory_order_relaxed); }
-  // Sees to a peer for which more waits than may since others came, as is seen to one to which too much is sent.
-  void watch_backlog();
-  // The time when bytes last arrived.
-  time_point last_heard() const { return time_point(duration(heard_.load(std::memory_order_relaxed))); }
-  // The bytes of all messages so far, and those of them that the peer's system is known to have taken: the latter grow
-  // by pieces. In the network's thread, like the next.
-  std::uint64_t bytes_queued() const;
-  std::uint64_t bytes_taken() const;
-  // A number that grows with each byte that the peer's system takes.
-  std::uint64_t progress() const;
-  // The bytes that wait for the peer to take them, the memory of their messages counted.
-  std::uint64_t bytes_waiting() const;
-  bool shares_memory() const { return memory_ != nullptr; }
-  shared_use shares() const { return memory_ ? memory_->use() : shared_use{}; }
-  // Gives back shared memory that is not used. To be called each second or so.
-  void trim() {
-    if (memory_) memory_->trim();
-  }
-  // Counts the peer as heard now. Used after this process was suspended and could hear nothing.
-  void forgive() { heard_.store(net_.now().time_since_epoch().count(), std::memory_order_relaxed); }
+
+  // What arrives: when it last did; forgive() after this process was suspended and could hear nothing; give_up(), after
+  // which those who wait for answers wait no longer than until the next heartbeat.
+  buffered_reader& in() { return in_; }
+  // What leaves: how far it is, and how much waits.
+  message_writer& out() { return out_; }
+
+  // The memory that the peers share, to be trimmed each second or so; null: there is none.
+  shared_memory* memory() const { return memory_.get(); }
 
  private:
   friend class responder;
-  friend class deliveries;
 
   // A message that has begun to arrive.
   struct arriving {
@@ -157,28 +131,6 @@ class connection : public std::enable_shared_from_this<connection> {
     // Memory for the next of so many bytes, which are not more than what is left. Requires: there is a message.
     std::span<std::byte> next_room(std::uint64_t most);
   };
-
-  // ---- out
-
-  // Throws before anything of the message is sent, or not at all.
-  void send(frame_header header, rpc::message&& message, urgency when);
-  // Writes what was added, or has the network's thread do it. Requires: the lock is held.
-  void write_on(urgency when, outbox::messages& gone);
-  // Lends a payload where it is, in a slab that the peer has been shown. Returns false where that is not possible.
-  bool lend(outbox::outgoing& next);
-
-  // Requires, for the next four: the lock is held. The messages that are gone are added to `gone`.
-  bool all_written_now(outbox::messages& gone);
-  void watch_if_crowded();
-  bool has_backlog() const { return out_.cost() > backlog_limit_.of_one(); }
-  bool takes_no_more() const;
-  error why_crowded(const std::string& then) const;
-  // Puts a refusal in the place of an answer that may not wait as well.
-  void refuse_if_crowded(outbox::outgoing& answer) const;
-  void count_written(std::size_t bytes);
-  awaitable<void> write(std::shared_ptr<connection> self);
-  // Closes the connection if more waits than may, and the peer takes none of it for long. Ends when less waits.
-  awaitable<void> watch(std::shared_ptr<connection> self);
 
   // ---- in
 
@@ -198,26 +150,6 @@ class connection : public std::enable_shared_from_this<connection> {
   awaitable<void> read_piece(const frame_header& h);
   // The payload that a message says it has in shared memory. Throws data_loss where there is none.
   std::shared_ptr<std::byte> borrow(const frame_header& h) const;
-  // Lets the others of the network's thread go on.
-  awaitable<void> give_way();
-
-  // Do so many answers wait that no further request is to be read?
-  bool is_crowded() const;
-  // Waits until half of what may wait for the peer is gone.
-  awaitable<void> await_room();
-
-  // Reads exactly `into`. Small reads are served from a buffer, so that many of them cost one system call; the rest of
-  // a large one is read in place.
-  awaitable<void> fill(std::span<std::byte> into);
-  awaitable<void> refill();
-  // From what has come already, since most messages come with others, and a coroutine for each of their parts would
-  // take longer than to read them. Returns false where that is not all.
-  bool fill_now(std::span<std::byte> into);
-  // Requires, for these: so much has come.
-  void take_unread(std::span<std::byte> into);
-  std::string take_control(std::size_t bytes);
-  awaitable<void> skip(std::uint64_t bytes);
-  void heard(std::size_t n);
 
   // Opens a message in its place among those that arrive. An answer that cannot be read, or that arrives incomplete,
   // also fails its request; one that no request waits for is passed over.
@@ -231,9 +163,11 @@ class connection : public std::enable_shared_from_this<connection> {
 
   // ---- end
 
-  // Call these in the network's thread.
-  void close_now(const error& why, bool tell) noexcept;
-  void say_goodbye(const error& why);
+  std::shared_ptr<message_writer::owner> kept() override {
+    return std::shared_ptr<message_writer::owner>(shared_from_this(), this);
+  }
+  // Call it in the network's thread.
+  void close_now(const error& why, bool tell) noexcept override;
   // Tells the one who waits for an answer that it does not come. Throws nothing, so that all are told.
   static void fail(const reply_handler& asker, const connection_handlers& with, const error& why) noexcept;
 
@@ -242,27 +176,14 @@ class connection : public std::enable_shared_from_this<connection> {
   const std::shared_ptr<shared_memory> memory_;  // of the stream; null: there is none
   const std::shared_ptr<rpc::traffic> traffic_;
   const limits limits_;
-  const backlog_limit backlog_limit_;
   connection_handlers handlers_;
-  std::atomic<duration::rep> heard_{0};
-  std::atomic<std::uint64_t> written_{0};  // bytes that the stream has taken
-  std::atomic<bool> given_up_{false};
-
-  std::span<const std::byte> unread_;  // the rest of what arrived last; it lies in first_ or inbox_
-  std::array<std::byte, 512> first_;   // small enough to be had by every connection, and enough for most messages
-  network::inbox inbox_;               // borrowed while there is more
-  bool over_ = false;
-  bool refusing_ = false;              // it is this side that ends the connection, if what is being done throws
-  std::unique_ptr<rpc::timer> room_;   // set while await_room() waits
-  std::unique_ptr<rpc::timer> watch_;  // set while watch() waits
-  arriving whole_;                     // the message whose payload follows at once
+  buffered_reader in_;
+  message_writer out_;
+  bool refusing_ = false;  // it is this side that ends the connection, if what is being done throws
+  arriving whole_;         // the message whose payload follows at once
   std::map<std::uint16_t, arriving> in_pieces_;  // those whose payloads come in pieces, by their slots
 
   mutable std::mutex mutex_;  // never held while a handler is called
-  outbox out_;
-  bool writing_ = false;
-  bool watched_ = false;  // does watch() run?
-  time_point moved_{};    // when the stream last took bytes from write(), or more began to wait than may
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, reply_handler> waiting_;
   shared_error closed_;
@@ -272,7 +193,5 @@ class connection : public std::enable_shared_from_this<connection> {
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/connection.ipp>
-#include <pinion/rpc/connection_backlog.ipp>
-#include <pinion/rpc/connection_end.ipp>
 #include <pinion/rpc/responder.ipp>
 #endif

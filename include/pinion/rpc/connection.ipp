@@ -16,12 +16,12 @@ PINION_DECL shared_error connection::why_closed() const {
 
 PINION_DECL void connection::start(connection_handlers handlers) {
   handlers_ = std::move(handlers);
-  heard_ = net_.now().time_since_epoch().count();
+  in_.forgive();
   net_.spawn(read(shared_from_this()));
 }
 
 PINION_DECL void connection::notify(rpc::method what, rpc::message&& message, urgency when) {
-  send({.kind = frame_kind::notice, .method = what}, std::move(message), when);
+  out_.send({.kind = frame_kind::notice, .method = what}, std::move(message), when);
 }
 
 PINION_DECL void connection::request(rpc::method what, rpc::message&& message, reply_handler handler) {
@@ -39,7 +39,7 @@ PINION_DECL void connection::request(rpc::method what, rpc::message&& message, r
   if (closed) return handler.failed(*closed);
   traffic::add(traffic_->requests);
   try {
-    send({.kind = frame_kind::request, .method = what, .id = id}, std::move(message), urgency::now);
+    out_.send({.kind = frame_kind::request, .method = what, .id = id}, std::move(message), urgency::now);
   } catch (...) {
     if (const auto unsent = take_waiting(id)) unsent->failed(current_error());
   }
@@ -49,130 +49,11 @@ PINION_DECL void connection::close(const error& why) {
   net_.post([self = shared_from_this(), why] { self->close_now(why, true); });
 }
 
-PINION_DECL void connection::send(frame_header header, rpc::message&& message, urgency when) {
-  if (!net_.is_of_this_process()) return;  // the stream is the parent's
-  outbox::outgoing next(header, std::move(message));
-  if (memory_ && !lend(next)) next.share(*memory_);
-  outbox::messages gone;  // their memory is freed without the lock
-  std::lock_guard hold(mutex_);
-  if (closed_) return;
-  traffic::add(traffic_->messages_sent);
-  if (header.kind == frame_kind::reply) refuse_if_crowded(next);
-  if (!has_backlog()) moved_ = net_.now();
-  out_.add(std::move(next));
-  try {
-    write_on(when, gone);
-  } catch (...) {
-    writing_ = true;  // nobody does any more
-    give_up();
-  }
-}
-
-PINION_DECL void connection::write_on(urgency when, outbox::messages& gone) {
-  if (writing_) return watch_if_crowded();     // the thread that is writing will send it
-  const bool wakes_more = memory_ != nullptr;  // within a host a write costs less than waking a thread for it
-  if ((when == urgency::now || wakes_more) && all_written_now(gone)) return;
-  writing_ = true;
-  watch_if_crowded();
-  net_.post([self = shared_from_this()] {
-    const auto began = outcome_of([&] { self->net_.spawn(self->write(self)); });
-    if (!began) self->close_now(*began.failure(), false);
-  });
-}
-
-PINION_DECL bool connection::lend(outbox::outgoing& next) {
-  const auto where = next.in_slab();
-  if (!where) return false;
-  if (!memory_->has_shown(*where->slab)) {
-    std::lock_guard hold(mutex_);
-    if (closed_ || !stream_->show(where->slab)) return false;
-  }
-  return next.lend(*memory_, *where);
-}
-
-PINION_DECL bool connection::all_written_now(outbox::messages& gone) {
-  constexpr int most_calls = 4;  // the rest is the work of the network's thread
-  for (int i = 0; i < most_calls && !out_.empty(); ++i) {
-    const auto parts = out_.next();
-    if (parts.empty()) return false;
-    const std::size_t all = asio::buffer_size(parts), n = stream_->write_now(parts);
-    if (n > 0) count_written(n + (n == all ? out_.shared() : 0));
-    gone.splice(gone.end(), out_.written(n));
-    if (n < all) return false;
-  }
-  return out_.empty();
-}
-
-PINION_DECL void connection::count_written(std::size_t bytes) {
-  traffic::add(traffic_->bytes_sent, bytes);
-  traffic::add(traffic_->writes);
-  written_.fetch_add(bytes, std::memory_order_relaxed);
-}
-
-PINION_DECL std::uint64_t connection::bytes_waiting() const {
-  std::lock_guard hold(mutex_);
-  return out_.cost();
-}
-
-PINION_DECL std::uint64_t connection::bytes_queued() const {
-  std::lock_guard hold(mutex_);
-  return out_.bytes_added();
-}
-
-PINION_DECL std::uint64_t connection::bytes_taken() const {
-  const std::uint64_t written = written_.load(std::memory_order_relaxed);  // first: others may write meanwhile
-  return written - std::min(written, stream_->outflow().on_the_way);
-}
-
-PINION_DECL std::uint64_t connection::progress() const {
-  const outflow now = stream_->outflow();
-  return now.accepted - std::min(now.accepted, now.on_the_way);
-}
-
-PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<connection> self) {
-  outcome<> written;
-  std::size_t bytes = 0;  // of what was written last
-  try {
-    for (;;) {
-      outbox::messages gone;
-      std::span<const asio::const_buffer> parts;
-      outbox::outgoing* to_share = nullptr;
-      {
-        std::lock_guard hold(mutex_);
-        gone = closed_ ? out_.clear() : out_.written(bytes);
-        moved_ = net_.now();
-        to_share = out_.next_to_share();
-        parts = out_.next();
-        writing_ = !parts.empty() || to_share;
-      }
-      if (room_ && !is_crowded()) room_->cancel();
-      if (parts.empty() && !to_share) co_return;
-      if (to_share) to_share->put_piece();
-      bytes = asio::buffer_size(parts);
-      if (bytes == 0)
-        co_await give_way();
-      else
-        co_await stream_->write(parts);
-      count_written(bytes + out_.shared());
-    }
-  } catch (...) {
-    written = current_error();
-  }
-  close_now(*written.failure(), false);
-  outbox::messages lost;
-  std::lock_guard hold(mutex_);
-  lost = out_.clear();
-}
-
-PINION_DECL awaitable<void> connection::give_way() {
-  co_await asio::post(net_.context(), asio::use_awaitable);
-}
-
 PINION_DECL awaitable<void> connection::read([[maybe_unused]] std::shared_ptr<connection> self) {
   outcome<> ended;
   try {
-    while (!over_) {
-      if (is_crowded()) co_await await_room();
+    while (!in_.is_over()) {
+      if (out_.is_crowded()) co_await out_.await_room();
       co_await read_frame();
     }
   } catch (...) {
@@ -185,14 +66,14 @@ PINION_DECL awaitable<void> connection::read([[maybe_unused]] std::shared_ptr<co
 
 PINION_DECL awaitable<void> connection::read_frame() {
   frame_header h;
-  if (!fill_now(std::as_writable_bytes(std::span(&h, 1)))) h = co_await read_header();
+  if (!in_.fill_now(std::as_writable_bytes(std::span(&h, 1)))) h = co_await read_header();
   refusing_ = true;
   check(h, limits_);
   refusing_ = false;
   if (h.kind == frame_kind::piece) co_return co_await read_piece(h);
   outcome<std::string> control = std::string();
-  if (h.control <= unread_.size())
-    control = take_control(static_cast<std::size_t>(h.control));
+  if (h.control <= in_.unread())
+    control = in_.take_text(static_cast<std::size_t>(h.control));
   else
     control = co_await read_control(h.control);
   refusing_ = true;
@@ -237,12 +118,8 @@ PINION_DECL awaitable<frame_header> connection::read_header() {
   frame_header h;
   std::span<std::byte> room{reinterpret_cast<std::byte*>(&h), sizeof h};
   // The next bytes may be a piece, which goes to its place, and must not come into a buffer.
-  while (!room.empty() && unread_.empty() && !in_pieces_.empty()) {
-    const std::size_t n = co_await stream_->read_some(room);
-    heard(n);
-    room = room.subspan(n);
-  }
-  co_await fill(room);
+  while (!room.empty() && in_.unread() == 0 && !in_pieces_.empty()) room = room.subspan(co_await in_.read_some(room));
+  co_await in_.fill(room);
   co_return h;
 }
 
@@ -262,10 +139,10 @@ PINION_DECL awaitable<void> connection::read_piece(const frame_header& h) {
 
 PINION_DECL awaitable<void> connection::read_payload(arriving& a, std::uint64_t bytes) {
   a.left -= bytes;
-  if (!a.message) co_return co_await skip(bytes);
+  if (!a.message) co_return co_await in_.skip(bytes);
   while (bytes > 0) {
     const auto room = a.next_room(bytes);
-    co_await fill(room);
+    co_await in_.fill(room);
     bytes -= room.size();
   }
 }
@@ -284,8 +161,8 @@ PINION_DECL awaitable<void> connection::take_payload(arriving& a, std::shared_pt
     from += room.size();
     if (copied < most_at_once) continue;
     copied = 0;
-    co_await give_way();
-    if (over_) throw error(errc::cancelled, "closed here meanwhile");
+    co_await give_way(net_.context());
+    if (in_.is_over()) throw error(errc::cancelled, "closed here meanwhile");
   }
   a.left = 0;
 }
@@ -326,11 +203,11 @@ PINION_DECL awaitable<outcome<std::string>> connection::read_control(std::uint64
     });
     if (!counted) {
       std::string().swap(control);  // frees it
-      co_await skip(bytes);
+      co_await in_.skip(bytes);
       co_return *counted.failure();
     }
     control.resize(at + step);
-    co_await fill({reinterpret_cast<std::byte*>(control.data()) + at, step});
+    co_await in_.fill({reinterpret_cast<std::byte*>(control.data()) + at, step});
     bytes -= step;
   }
   co_return control;
@@ -339,73 +216,6 @@ PINION_DECL awaitable<outcome<std::string>> connection::read_control(std::uint64
 PINION_DECL void connection::refuse(const frame_header& h, const error& why) {
   if (h.kind != frame_kind::request) throw error(why);
   responder(weak_from_this(), h.id).fail(why);
-}
-
-PINION_DECL void connection::take_unread(std::span<std::byte> into) {
-  std::memcpy(into.data(), unread_.data(), into.size());
-  unread_ = unread_.subspan(into.size());
-}
-
-PINION_DECL bool connection::fill_now(std::span<std::byte> into) {
-  if (into.size() > unread_.size()) return false;
-  take_unread(into);
-  return true;
-}
-
-PINION_DECL std::string connection::take_control(std::size_t bytes) {
-  std::string control(reinterpret_cast<const char*>(unread_.data()), bytes);
-  unread_ = unread_.subspan(bytes);
-  return control;
-}
-
-PINION_DECL awaitable<void> connection::fill(std::span<std::byte> into) {
-  while (!into.empty()) {
-    if (!unread_.empty()) {
-      const std::size_t n = std::min(unread_.size(), into.size());
-      take_unread(into.first(n));
-      into = into.subspan(n);
-    } else if (into.size() >= network::inbox_size) {
-      net_.give_back(std::move(inbox_));
-      const std::size_t n = co_await stream_->read_some(into);
-      heard(n);
-      into = into.subspan(n);
-    } else {
-      co_await refill();
-    }
-  }
-}
-
-PINION_DECL awaitable<void> connection::refill() {
-  net_.give_back(std::move(inbox_));
-  std::size_t n = co_await stream_->read_some(first_);
-  heard(n);
-  unread_ = std::span(first_).first(n);
-  if (n < first_.size()) co_return;
-  inbox_ = net_.borrow_inbox();
-  std::memcpy(inbox_.get(), first_.data(), n);
-  if (const std::size_t more = stream_->read_now({inbox_.get() + n, network::inbox_size - n}); more > 0) {
-    heard(more);
-    n += more;
-  }
-  unread_ = {inbox_.get(), n};
-}
-
-PINION_DECL awaitable<void> connection::skip(std::uint64_t bytes) {
-  std::vector<std::byte> nowhere(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 1 << 16)));
-  while (bytes > 0) {
-    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, nowhere.size()));
-    co_await fill({nowhere.data(), n});
-    bytes -= n;
-  }
-}
-
-PINION_DECL void connection::heard(std::size_t n) {
-  if (over_) throw error(errc::cancelled, "closed here meanwhile");
-  if (given_up_.load(std::memory_order_relaxed))
-    throw error(errc::unavailable, "there was no memory for a message to the peer");
-  if (n == 0) throw error(errc::unavailable, "the peer closed the connection");
-  traffic::add(traffic_->bytes_received, n);
-  heard_.store(net_.now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
 PINION_DECL void connection::begin(arriving& a, const frame_header& h, std::string& control,
@@ -467,6 +277,31 @@ PINION_DECL std::optional<reply_handler> connection::take_waiting(std::uint64_t 
   auto handler = std::move(at->second);
   waiting_.erase(at);
   return handler;
+}
+
+PINION_DECL void connection::close_now(const error& why, bool tell) noexcept {
+  std::map<std::uint64_t, reply_handler> lost;
+  {
+    std::lock_guard hold(mutex_);
+    if (closed_) return;
+    closed_ = pinion::detail::share(why);
+    lost.swap(waiting_);
+  }
+  in_.end();
+  out_.close(tell ? &why : nullptr);
+  const auto handlers = std::exchange(handlers_, {});  // releases the owner of this connection
+  if (const auto whole = std::exchange(whole_.asker, std::nullopt)) fail(*whole, handlers, why);
+  for (auto& [slot, a] : in_pieces_)
+    if (const auto asker = std::exchange(a.asker, std::nullopt)) fail(*asker, handlers, why);
+  for (const auto& [id, handler] : lost) fail(handler, handlers, why);
+  if (handlers.closed) static_cast<void>(outcome_of([&] { handlers.closed(why); }));
+}
+
+PINION_DECL void connection::fail(const reply_handler& asker, const connection_handlers& with,
+                                  const error& why) noexcept {
+  error told = pinion::detail::out_of_memory();
+  static_cast<void>(outcome_of([&] { told = with.explain(why); }));
+  static_cast<void>(outcome_of([&] { asker.failed(told); }));
 }
 
 }}}  // namespace pinion::v0::rpc

@@ -28,7 +28,7 @@ class pulse : public std::enable_shared_from_this<pulse> {
   // The time since the last sign of life.
   duration silence(time_point now) const;
   // Counts now as a sign of life, after a time in which this process could hear nothing.
-  void forgive() { lane_->forgive(); }
+  void forgive() { lane_->in().forgive(); }
 
  private:
   void answered();

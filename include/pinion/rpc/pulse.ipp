@@ -15,21 +15,21 @@ PINION_DECL void pulse::ask() {
                         return nullptr;
                       },
                   .failed = [](const error&) {}});
-  if (unanswered_++ == 0) owed_ = lane_->bytes_queued();
+  if (unanswered_++ == 0) owed_ = lane_->out().bytes_queued();
 }
 
 PINION_DECL void pulse::answered() {
-  if (--unanswered_ > 0) owed_ = lane_->bytes_queued();
+  if (--unanswered_ > 0) owed_ = lane_->out().bytes_queued();
 }
 
 PINION_DECL void pulse::look(time_point now) {
-  const std::uint64_t progress = lane_->progress();
-  if (unanswered_ > 0 && progress > progress_ && lane_->bytes_taken() < owed_) moved_ = now;
+  const std::uint64_t progress = lane_->out().progress();
+  if (unanswered_ > 0 && progress > progress_ && lane_->out().bytes_taken() < owed_) moved_ = now;
   progress_ = std::max(progress_, progress);
 }
 
 PINION_DECL duration pulse::silence(time_point now) const {
-  return now - std::max(lane_->last_heard(), moved_);
+  return now - std::max(lane_->in().last_heard(), moved_);
 }
 
 }}}  // namespace pinion::v0::rpc

@@ -24,7 +24,7 @@ PINION_DECL responder::~responder() {
       late.fail(error(errc::internal, "the request was dropped without an answer"));
     });
   } catch (...) {
-    c->give_up();
+    c->in().give_up();
   }
 }
 
@@ -35,25 +35,25 @@ PINION_DECL void responder::reply(message&& answer) noexcept {
 PINION_DECL void responder::fail(const error& why) noexcept {
   if (outcome_of([&] { send_failure(why); })) return;
   if (outcome_of([&] { send_failure(pinion::detail::out_of_memory()); })) return;
-  if (const auto c = to_.lock()) c->give_up();
+  if (const auto c = to_.lock()) c->in().give_up();
 }
 
 PINION_DECL void responder::hang_up(const error& why) noexcept {
   id_ = 0;
   const auto c = to_.lock();
-  if (c && !outcome_of([&] { c->close(why); })) c->give_up();
+  if (c && !outcome_of([&] { c->close(why); })) c->in().give_up();
 }
 
 PINION_DECL void responder::send_reply(message&& answer) {
   may_send(answer.control.size(), answer.payload_bytes()).value();
   if (const auto c = to_.lock(); c && id_)
-    c->send({.kind = frame_kind::reply, .id = id_}, std::move(answer), connection::urgency::now);
+    c->out().send({.kind = frame_kind::reply, .id = id_}, std::move(answer), urgency::now);
   id_ = 0;
 }
 
 PINION_DECL void responder::send_failure(const error& why) {
   if (const auto c = to_.lock(); c && id_)
-    c->send({.kind = frame_kind::failure, .id = id_}, encode_failure(why), connection::urgency::now);
+    c->out().send({.kind = frame_kind::failure, .id = id_}, encode_failure(why), urgency::now);
   id_ = 0;
 }
 

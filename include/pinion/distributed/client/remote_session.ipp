@@ -140,7 +140,7 @@ PINION_DECL std::vector<any_tensor> wire_port::continue_partial_run(std::uint64_
 
 PINION_DECL void wire_port::end_partial_run(std::uint64_t run) {
   to_.route->notify(rpc::lane::data, distributed::end_partial_run::method,
-                    rpc::encode(distributed::end_partial_run{session_, run}), rpc::connection::urgency::now);
+                    rpc::encode(distributed::end_partial_run{session_, run}), rpc::urgency::now);
 }
 
 PINION_DECL void wire_port::cancel_steps(const error& why) {
@@ -151,8 +151,7 @@ PINION_DECL void wire_port::cancel_steps(const error& why) {
   cancellations_.add(why, to_.net->now());
   // The control lane is the faster one; on the other it comes behind the request of a run that it has overtaken.
   for (const auto lane : {rpc::lane::control, rpc::lane::data})
-    to_.route->notify(lane, cancel_runs::method, rpc::encode(cancel_runs{session_, why}),
-                      rpc::connection::urgency::now);
+    to_.route->notify(lane, cancel_runs::method, rpc::encode(cancel_runs{session_, why}), rpc::urgency::now);
 }
 
 PINION_DECL void wire_port::close() {
@@ -160,8 +159,7 @@ PINION_DECL void wire_port::close() {
     std::lock_guard hold(mutex_);
     if (std::exchange(closed_, true)) return;
   }
-  to_.route->notify(rpc::lane::data, close_session::method, rpc::encode(close_session{session_}),
-                    rpc::connection::urgency::now);
+  to_.route->notify(rpc::lane::data, close_session::method, rpc::encode(close_session{session_}), rpc::urgency::now);
 }
 
 PINION_DECL void wire_port::expect_open() const {

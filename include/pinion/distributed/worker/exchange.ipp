@@ -188,7 +188,7 @@ PINION_DECL void exchange::carry(const run_id& run, const transfer_key& key, std
   if (!push) return route->notify(rpc::lane::data, announce_value::method, rpc::encode(announce_value{run, key}));
   try {
     route->notify(rpc::lane::data, push_value::method, rpc::encode(push_value{run, key, std::move(value)}),
-                  bytes > rpc::outbox::worth_sharing ? rpc::connection::urgency::now : rpc::connection::urgency::batch);
+                  bytes > rpc::outbox::worth_sharing ? rpc::urgency::now : rpc::urgency::batch);
   } catch (...) {
     std::lock_guard hold(mutex_);
     return_credit_of(to_task, bytes);

@@ -22,4 +22,9 @@ inline auto telling(asio::error_code& failed) {
   return asio::redirect_error(asio::use_awaitable, failed);
 }
 
+// Lets the others of a network's thread go on.
+inline awaitable<void> give_way(asio::io_context& context) {
+  co_await asio::post(context, asio::use_awaitable);
+}
+
 }}}  // namespace pinion::v0::rpc
