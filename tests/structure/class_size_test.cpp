@@ -2,6 +2,7 @@
 #include "declarations.hpp"
 #include "house.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <regex>
 #include <string>
@@ -53,6 +54,9 @@ class_size size_of(const std::string& body) {
     if (c == '}') {
       declaration += c;
       const std::string head = house::without_angles(declaration.substr(0, declaration.find('{')));
+      if (std::count(declaration.begin(), declaration.end(), '(') >
+          std::count(declaration.begin(), declaration.end(), ')'))
+        continue;  // the value of a parameter
       const bool is_function = head.find('(') < head.find('=');
       if (!is_function && !std::regex_search(head, type)) continue;  // a member with its value: the semicolon follows
     } else if (c != ';') {
@@ -82,21 +86,19 @@ constexpr int most_functions = 30, most_members = 20;
 // Those that are larger so far, and may not grow. A row goes when its class is small enough; none is added.
 const std::map<std::string, class_size> larger_ones{
     {"base/thread_pool.hpp: thread_pool", {26, 22}},
-    {"distributed/master/master_session.hpp: master_session", {54, 26}},
+    {"distributed/master/master_session.hpp: master_session", {47, 24}},
     {"distributed/master/session_run.hpp: session_run", {22, 22}},
-    {"distributed/server/task_server.hpp: task_server", {30, 28}},
-    {"distributed/wire/peers.hpp: peers", {33, 15}},
+    {"distributed/server/task_server.hpp: task_server", {30, 27}},
+    {"distributed/wire/peers.hpp: peers", {33, 14}},
     {"distributed/worker/exchange.hpp: exchange", {37, 12}},
-    {"distributed/worker/worker.hpp: worker", {47, 19}},
+    {"distributed/worker/worker.hpp: worker", {47, 15}},
     {"graph/graph.hpp: graph", {36, 2}},
-    {"rpc/acceptor.hpp: acceptor", {31, 16}},
-    {"rpc/channel.hpp: channel", {49, 26}},
-    {"rpc/connection.hpp: connection", {59, 29}},
+    {"rpc/channel.hpp: channel", {41, 26}},
     {"rpc/shared_memory/shared_memory.hpp: shared_memory", {36, 13}},
-    {"runtime/direct_session.hpp: direct_session", {34, 22}},
+    {"runtime/direct_session.hpp: direct_session", {34, 20}},
     {"runtime/step/executor.hpp: executor", {33, 8}},
     {"state/queue.hpp: queue", {35, 12}},
-    {"train/checkpoint/saver.hpp: saver", {35, 12}},
+    {"train/checkpoint/saver.hpp: saver", {34, 10}},
     {"train/session/monitored_session.hpp: monitored_training_session", {49, 27}},
 };
 
@@ -136,7 +138,7 @@ TEST_CASE("functions and members of a class are told apart") {
   const auto classes = classes_of(R"(
 class [[nodiscard]] shop : public place<int> {
  public:
-  explicit shop(std::string name) : name_(std::move(name)) {}
+  explicit shop(std::string name, part first = {}, int more = 0) : name_(std::move(name)), a_(more) {}
   ~shop() { close(); }
   using bread = std::function<void(int)>;
   enum kind { small, large };
