@@ -14,6 +14,7 @@
 #include <pinion/distributed/worker/run_table.ipp>
 #include <pinion/distributed/worker/sender_channels.ipp>
 #include <pinion/distributed/worker/step_counts.ipp>
+#include <pinion/distributed/worker/step_registrar.ipp>
 #include <pinion/distributed/worker/unsettled_parts.ipp>
 #include <pinion/distributed/worker/worker.ipp>
 #endif

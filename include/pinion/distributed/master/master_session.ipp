@@ -356,7 +356,7 @@ PINION_DECL bool master_session::is_lost(const step_part& part) {
 PINION_DECL void master_session::ship(step_part& part, deadline until) {
   if (part.task == s_.name) {
     wait_for<void>(s_.net, tasks_.waits(until, operation_limit),
-                   [&](auto done) { s_.here.register_step({}, part.message, 0, done); });
+                   [&](auto done) { s_.here.registrar().register_step({}, part.message, 0, done); });
     return;
   }
   const auto generation = tasks_.meet_again(part.task);

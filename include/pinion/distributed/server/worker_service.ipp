@@ -36,25 +36,27 @@ PINION_DECL std::optional<opened> worker_service::notice(const delivery& d) {
 // ---- parts of steps
 
 PINION_DECL opened worker_service::register_step(const delivery& d) {
-  if (!welcome(d, [&] { worker_.expect_of(requester_of(d.peer), beginning_of<session_id>(d)); })) return nullptr;
-  return reader_.in_order<distributed::register_step>(
-      d, [this, answer = d.answer, from = d.peer](distributed::register_step&& r, std::uint64_t memory,
-                                                  quotas::share held) {
-        worker_.register_step(requester_of(from), std::move(r), memory,
-                              [answer, held = std::move(held)](const outcome<>& how) { settle(answer, how); });
-      });
+  if (!welcome(d, [&] { worker_.registrar().expect_of(requester_of(d.peer), beginning_of<session_id>(d)); }))
+    return nullptr;
+  return reader_.in_order<distributed::register_step>(d, [this, answer = d.answer, from = d.peer](
+                                                             distributed::register_step&& r, std::uint64_t memory,
+                                                             quotas::share held) {
+    worker_.registrar().register_step(requester_of(from), std::move(r), memory,
+                                      [answer, held = std::move(held)](const outcome<>& how) { settle(answer, how); });
+  });
 }
 
 PINION_DECL opened worker_service::register_known(const delivery& d) {
-  if (!welcome(d, [&] { worker_.expect_of(requester_of(d.peer), beginning_of<session_id>(d)); })) return nullptr;
+  if (!welcome(d, [&] { worker_.registrar().expect_of(requester_of(d.peer), beginning_of<session_id>(d)); }))
+    return nullptr;
   return reader_.in_order<distributed::register_known>(
       d, [this, answer = d.answer, from = d.peer](distributed::register_known&& r, std::uint64_t memory,
                                                   quotas::share held) {
-        worker_.register_known(requester_of(from), std::move(r), memory,
-                               [answer, held = std::move(held)](const outcome<bool>& known) {
-                                 if (!known) return answer->fail(*known.failure());
-                                 answer->reply_with([&] { return rpc::encode(registered_known{known.value()}); });
-                               });
+        worker_.registrar().register_known(
+            requester_of(from), std::move(r), memory, [answer, held = std::move(held)](const outcome<bool>& known) {
+              if (!known) return answer->fail(*known.failure());
+              answer->reply_with([&] { return rpc::encode(registered_known{known.value()}); });
+            });
       });
 }
 

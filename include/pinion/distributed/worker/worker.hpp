@@ -17,6 +17,7 @@
 #include <pinion/distributed/worker/recent_failures.hpp>
 #include <pinion/distributed/worker/run_result.hpp>
 #include <pinion/distributed/worker/step_counts.hpp>
+#include <pinion/distributed/worker/step_registrar.hpp>
 #include <pinion/distributed/worker/unsettled_parts.hpp>
 #include <pinion/opkit/transfer_key.hpp>
 
@@ -26,7 +27,6 @@ namespace pinion { inline namespace v0 { namespace distributed {
 // for moments only, never while a step is compiled or waited for.
 class worker {
  public:
-  using registered = completion<>;
   // The pool is for callers that must not compute for long: what is light runs in their thread all the same.
   enum class begin_in { this_thread, pool };
 
@@ -50,11 +50,8 @@ class worker {
   kept_graphs& graphs() { return graphs_; }
   const kept_graphs& graphs() const { return graphs_; }
 
-  // Connects with the peers of a step, then compiles it. `memory` is what the message takes, as estimated. Like run(),
-  // it fails with permission_denied if the session is not the requester's.
-  void register_step(const requester& by, distributed::register_step r, std::uint64_t memory, registered done);
-  // Registers a step whose nodes are known by their fingerprint; or tells that they are not, and does nothing.
-  void register_known(const requester& by, distributed::register_known r, std::uint64_t memory, completion<bool> done);
+  // Registers steps, and knows whose sessions are.
+  step_registrar& registrar() { return registrar_; }
 
   // Runs a registered step, which returns `fetches` values. The run is counted until `counted` is gone, which is kept
   // while it is under way here or holds what it has taken.
@@ -62,9 +59,6 @@ class worker {
            run_ended done, std::shared_ptr<void> counted = nullptr);
 
   std::vector<std::string> take_notices(const session_id& session) { return steps_.take_notices(session); }
-
-  // Throws permission_denied unless the session is the requester's.
-  void expect_of(const requester& by, const session_id& session) const;
 
   // Cancels a run; ignored for a run of another requester. A cancellation may arrive before its run, and after it has
   // ended here: what it has taken from queues goes back then.
@@ -123,21 +117,7 @@ class worker {
     std::shared_ptr<void> counted;
   };
 
-  // ---- registering
-
-  void keep(const requester& by, const kept_steps::step_ref& step, registered done);
-  void meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration max_wait, registered done);
-  // Tells whether a connection leads to the task that was meant, in this incarnation.
-  static outcome<> met(const rpc::channel& route, const outcome<>& connected, std::uint64_t incarnation);
-
-  void build(kept_steps::claim& by, const kept_steps::step_ref& step, const registered& done);
   void let_go(const session_id& session, kept_steps::session_ref kept);
-  // Is the requester the session's master, and a task of the cluster? Another that claims to be this task is not.
-  bool is_of(const requester& by, const session_id& session) const;
-  // The line in which the builders work for a session: that of its client, or of its master's connection.
-  static std::uint64_t line_of(const requester& by, const session_id& session) {
-    return by.is_own_master() ? session.number : by.channel;
-  }
 
   // ---- running
 
@@ -180,6 +160,7 @@ class worker {
   thread_pool& alarms_;
   kept_graphs graphs_;
   kept_steps steps_;
+  step_registrar registrar_{net_, name_, exchange_, builders_, graphs_, steps_};
   step_counts counts_;
   const std::shared_ptr<recent_failures> failures_ = std::make_shared<recent_failures>();
 

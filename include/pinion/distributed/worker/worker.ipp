@@ -23,88 +23,22 @@ PINION_DECL worker::worker(rpc::network& net, std::string name, std::uint64_t li
       steps_(name_, on, limits, graphs_),
       counts_(net.now()) {}
 
-PINION_DECL void worker::register_step(const requester& by, distributed::register_step r, std::uint64_t memory,
-                                       registered done) {
-  keep(by,
-       std::make_shared<kept_step>(kept_step{.session = std::move(r.session),
-                                             .number = r.step,
-                                             .peers = incarnations(r.peers.begin(), r.peers.end()),
-                                             .part = std::move(r.part),
-                                             .soft = r.soft,
-                                             .of_peer = !by.is_own_master(),
-                                             .memory = memory}),
-       std::move(done));
-}
-
-PINION_DECL void worker::register_known(const requester& by, distributed::register_known r, std::uint64_t memory,
-                                        completion<bool> done) {
-  const auto known = graphs_.find<kept_part>(r.nodes);
-  if (!known) return done(false);
-  keep(by,
-       std::make_shared<kept_step>(kept_step{.session = std::move(r.session),
-                                             .number = r.step,
-                                             .peers = incarnations(r.peers.begin(), r.peers.end()),
-                                             .part = {{}, known->stub, std::move(r.parts)},
-                                             .soft = r.soft,
-                                             .of_peer = !by.is_own_master(),
-                                             .graph = known->graph,
-                                             .memory = memory + known->memory}),
-       [done = std::move(done)](outcome<> kept) { done(std::move(kept).then([] { return true; })); });
-}
-
-PINION_DECL void worker::keep(const requester& by, const kept_steps::step_ref& step, registered done) {
-  std::shared_ptr<kept_steps::claim> claim;
-  try {
-    expect_of(by, step->session);
-    for (const auto& [task, incarnation] : step->peers)
-      if (!exchange_.knows(task)) throw error(errc::not_found, "the cluster has no task " + task);
-    claim = steps_.claimed(step->session, by);
-  } catch (...) {
-    return done(current_error().in_task(name_));
-  }
-  const std::uint64_t line = line_of(by, step->session);
-  const auto then = [this, claim, step, line, done](outcome<> met) {
-    if (met) met = outcome_of([&] { builders_.add(line, [this, claim, step, done] { build(*claim, step, done); }); });
-    if (met) return;
-    claim->end();
-    done(std::move(met));
-  };
-  const auto meets = outcome_of([&] { meet_peers(step, std::chrono::seconds(2), then); });
-  if (!meets) then(meets);
-}
-
 PINION_DECL void worker::run(const run_step& r, const requester& by, std::vector<any_tensor> feeds, std::size_t fetches,
                              begin_in where, run_ended done, std::shared_ptr<void> counted) {
   const auto order = std::make_shared<ordered_run>(
       ordered_run{r, by, std::move(feeds), fetches, where, std::move(done), std::move(counted)});
   try {
-    expect_of(by, r.run.session);
+    registrar_.expect_of(by, r.run.session);
     auto what = steps_.find(r);
     if (what.compiled || where == begin_in::this_thread) return begin(*order, std::move(what));
-    builders_.add(line_of(by, r.run.session), [this, order, what] { begin(*order, what); });
+    builders_.add(step_registrar::line_of(by, r.run.session), [this, order, what] { begin(*order, what); });
   } catch (...) {
     refuse(*order, current_error());
   }
 }
 
-PINION_DECL bool worker::is_of(const requester& by, const session_id& session) const {
-  if (by.is_own_master()) return true;
-  return by.name != name_ && exchange_.knows(by.name) && by.speaks_for(session);
-}
-
-PINION_DECL void worker::expect_of(const requester& by, const session_id& session) const {
-  if (is_of(by, session)) return;
-  if (!by.name.empty() && !exchange_.knows(by.name))
-    throw error(errc::permission_denied, "the cluster of " + name_ + " has no task " + by.name +
-                                             ": one that joins it is of one of its jobs, and both are elastic "
-                                             "(server_config.elastic)");
-  throw error(errc::permission_denied, "a session of the master of " + session.master + " is not for " +
-                                           (by.name.empty() ? "a client" : by.name) +
-                                           " to use: only that master registers, runs, cancels and forgets its steps");
-}
-
 PINION_DECL void worker::cancel(const run_id& run, const error& why, const requester& by) {
-  if (!is_of(by, run.session)) return;
+  if (!registrar_.is_of(by, run.session)) return;
   if (!find_run(run) && !steps_.knows(run.session)) return;
   const auto end_it = [this, run, why] {
     const auto fail_it = [&] {
@@ -119,7 +53,7 @@ PINION_DECL void worker::cancel(const run_id& run, const error& why, const reque
 }
 
 PINION_DECL void worker::settle(const run_id& run, const requester& by) {
-  if (!is_of(by, run.session)) return;
+  if (!registrar_.is_of(by, run.session)) return;
   auto taken = unsettled_.settle(run);
   if (!taken.holds) return;
   // Values go, which is not for the network's thread.
@@ -135,7 +69,7 @@ void worker::ring(std::uint64_t line, const Alarm& alarm) {
 }
 
 PINION_DECL void worker::forget_session(const session_id& session, const requester& by) {
-  if (is_of(by, session)) let_go(session, steps_.forget(session));
+  if (registrar_.is_of(by, session)) let_go(session, steps_.forget(session));
 }
 
 PINION_DECL transfer_key worker::waits_for(const run_id& run) const {
@@ -144,7 +78,7 @@ PINION_DECL transfer_key worker::waits_for(const run_id& run) const {
 }
 
 PINION_DECL progress_reply worker::progress_of(const run_id& run, const requester& by) const {
-  expect_of(by, run.session);
+  registrar_.expect_of(by, run.session);
   const auto a = find_run(run);
   if (!a) throw error(errc::not_found, name_ + " has no part of the run under way").in_task(name_);
   return {to_ms(net_.now() - a->began), a->state.under_way(most_named)};
@@ -213,51 +147,6 @@ PINION_DECL worker::active_run::active_run(std::shared_ptr<remote_rendezvous> r,
       state(*meet, static_cast<std::int64_t>(meet->run().count),
             owner.client != 0 ? owner.client : meet->run().session.number) {}
 
-PINION_DECL void worker::meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration at_most,
-                                    registered done) {
-  struct meeting {
-    std::mutex mutex;
-    std::size_t left = 0;
-    outcome<> met;  // success so far, or the first failure
-  };
-  auto all = std::make_shared<meeting>();
-  all->left = step->peers.size();
-  if (all->left == 0) return done({});
-  const auto limit = net_.now() + at_most;  // short, since the master has just met them all
-  for (const auto& [task, incarnation] : step->peers) {
-    const auto route = exchange_.route_to(task);
-    route->connect(limit, [all, route, incarnation = incarnation, done](const outcome<>& connected) {
-      {
-        std::lock_guard hold(all->mutex);
-        if (all->met) all->met = met(*route, connected, incarnation);
-        if (--all->left > 0) return;
-      }
-      done(all->met);
-    });
-  }
-}
-
-PINION_DECL outcome<> worker::met(const rpc::channel& route, const outcome<>& connected, std::uint64_t incarnation) {
-  if (!connected) {
-    const error& why = *connected.failure();
-    const bool late = why.code() == errc::deadline_exceeded;
-    return error(late ? errc::unavailable : why.code(), why.sentence()).in_task(route.peer());
-  }
-  if (route.incarnation() == incarnation) return {};
-  return error(errc::aborted, route.title() + " was restarted").in_task(route.peer());
-}
-
-PINION_DECL void worker::build(kept_steps::claim& by, const kept_steps::step_ref& step, const registered& done) {
-  outcome<> built;
-  try {
-    steps_.build(by.session(), step);
-  } catch (...) {
-    built = current_error().in_task(name_);
-  }
-  by.end();
-  done(std::move(built));
-}
-
 PINION_DECL void worker::let_go(const session_id& session, kept_steps::session_ref kept) {
   if (!kept) return;
   exchange_.forget_session(session);
@@ -294,7 +183,7 @@ PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
     if (exchange_.is_over(order.what.run) || !session || session->forgotten.cancelled())
       a->state.fail(error(errc::cancelled, "the run was cancelled as it began"));
     if (!peers_are_up(*a->registered))  // peers may have lost each other since the last run
-      meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const outcome<>& met) {
+      registrar_.meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const outcome<>& met) {
         if (!met) a->state.fail(*met.failure());
         start_in_pool(a);
       });
