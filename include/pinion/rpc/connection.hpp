@@ -15,14 +15,13 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/rpc/arriving_bytes.hpp>
@@ -108,10 +107,11 @@ class connection final : public std::enable_shared_from_this<connection>, privat
   void abandon(const error& why) noexcept { close_now(why, false); }
   void leave(const error& why) noexcept { close_now(why, true); }
 
-  // What arrives: when it last did; forgive() after this process was suspended and could hear nothing; give_up(), after
-  // which those who wait for answers wait no longer than until the next heartbeat.
+  // The reader of what arrives tells when the peer was last heard. Call its forgive() after this process was suspended
+  // and could hear nothing, and its give_up() for want of memory: then those who wait for answers wait no longer than
+  // until the next heartbeat.
   buffered_reader& in() { return in_; }
-  // What leaves: how far it is, and how much waits.
+  // The writer of what leaves tells how far that is, and how much of it waits for the peer.
   message_writer& out() { return out_; }
 
   // The memory that the peers share, to be trimmed each second or so; null: there is none.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 
 #include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/failure.hpp>

@@ -1,7 +1,6 @@
 // Bodies of <pinion/rpc/deliveries.hpp>.
 #pragma once
 
-#include <mutex>
 #include <vector>
 
 #include <pinion/rpc/deliveries.hpp>

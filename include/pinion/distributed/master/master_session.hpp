@@ -1,7 +1,6 @@
 // One session at its master: a replica of its graph, the steps made of it, and their runs.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>

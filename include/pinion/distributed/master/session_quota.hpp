@@ -1,4 +1,4 @@
-// What a session takes of its server.
+// The nodes and the memory that a session takes of its server.
 #pragma once
 
 #include <atomic>
