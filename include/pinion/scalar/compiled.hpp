@@ -9,6 +9,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/refused.hpp>
+#include <pinion/scalar/compute.hpp>
 #include <pinion/scalar/isa.hpp>
 #include <pinion/scalar/maths.hpp>
 #include <pinion/scalar/program.hpp>
@@ -57,52 +58,6 @@ struct held_kernels {
 const compiled_kernel* find_compiled(const program& p);
 
 namespace detail {
-
-// Computes one instruction on values of any number of lanes.
-template <opcode Op, class V>
-PINION_VECTOR V compute(V a, V b) {
-  if constexpr (Op == opcode::add)
-    return a + b;
-  else if constexpr (Op == opcode::subtract)
-    return a - b;
-  else if constexpr (Op == opcode::multiply)
-    return a * b;
-  else if constexpr (Op == opcode::divide)
-    return a / b;
-  else if constexpr (Op == opcode::minimum)
-    return min(a, b);
-  else if constexpr (Op == opcode::maximum)
-    return max(a, b);
-  else if constexpr (Op == opcode::negate)
-    return -a;
-  else if constexpr (Op == opcode::absolute)
-    return abs(a);
-  else if constexpr (Op == opcode::sign)
-    return sign(a);
-  else if constexpr (!std::is_floating_point_v<typename V::value_type>)
-    return a;  // the shape function refuses these for integers
-  else if constexpr (Op == opcode::power)
-    return pow(a, b);
-#define PINION_OPCODE(function) else if constexpr (Op == opcode::function) return function(a);
-  PINION_REAL_FUNCTIONS(PINION_OPCODE)
-#undef PINION_OPCODE
-  else if constexpr (Op == opcode::floor) return floor(a);
-  else if constexpr (Op == opcode::ceil) return ceil(a);
-  else return round(a);
-}
-
-// Compares two values, as an instruction that yields a mask.
-template <opcode Op, class V>
-PINION_VECTOR auto compare(V a, V b) {
-  if constexpr (Op == opcode::less)
-    return a < b;
-  else if constexpr (Op == opcode::less_equal)
-    return a <= b;
-  else if constexpr (Op == opcode::equal)
-    return a == b;
-  else
-    return a != b;
-}
 
 // Runs a program over whole vectors. The caller cuts a strip whose length is not a multiple of the lanes.
 template <class P>
@@ -196,18 +151,8 @@ struct compiled_body {
       r.mask[I] = V::mask_type::load(element<Plain, bool>(s, in.a, i));
     else if constexpr (in.op == opcode::constant)
       r.number[I] = P::executable.constants[in.a].template as<T>();
-    else if constexpr (in.op == opcode::logical_and)
-      r.mask[I] = r.mask[in.a] && r.mask[in.b];
-    else if constexpr (in.op == opcode::logical_or)
-      r.mask[I] = r.mask[in.a] || r.mask[in.b];
-    else if constexpr (in.op == opcode::logical_not)
-      r.mask[I] = !r.mask[in.a];
-    else if constexpr (in.op == opcode::select)
-      r.number[I] = select(r.mask[in.a], r.number[in.b], r.number[in.c]);
-    else if constexpr (facts(in.op).yields_mask)
-      r.mask[I] = compare<in.op>(r.number[in.a], r.number[in.b]);
     else
-      r.number[I] = compute<in.op>(r.number[in.a], r.number[in.b]);
+      compute_into<in.op>(r.number, r.mask, I, in);
   }
 
   template <bool Plain, std::size_t K, class Isa>

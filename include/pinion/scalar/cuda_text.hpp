@@ -10,8 +10,8 @@
 
 namespace pinion { inline namespace v0 { namespace scalar {
 
-// The beginning of every unit: the functions that other texts call, in namespace pinion. They compute what those of
-// simd.hpp compute: integers wrap, x / 0 is 0, and min and max are NaN if either operand is.
+// The beginning of every unit: the numbers that programs compute with (lane.hpp), and the functions that other texts
+// call, in namespace pinion.
 std::string_view cuda_prelude();
 
 // The type of an element in memory, such as "float". Masks and bools are "bool".

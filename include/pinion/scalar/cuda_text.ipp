@@ -8,41 +8,17 @@
 #include <fmt/format.h>
 
 #include <pinion/scalar/cuda_text.hpp>
+#include <pinion/scalar/lane.hpp>
 #include <pinion/scalar/operands.hpp>
 
 namespace pinion { inline namespace v0 { namespace scalar {
 
 PINION_DECL std::string_view cuda_prelude() {
-  return "#define PINION_DEVICE static __device__ __forceinline__\n\nnamespace pinion {\n"
-         R"(
-// The type in which integers are added and multiplied, so that they wrap.
-template <class T> struct wrapping_of { typedef T type; };
-template <> struct wrapping_of<int> { typedef unsigned type; };
-template <> struct wrapping_of<long long> { typedef unsigned long long type; };
-#define PINION_WRAPPING(name, op)                         \
-  template <class T> PINION_DEVICE T name(T a, T b) {     \
-    typedef typename wrapping_of<T>::type word;           \
-    return static_cast<T>(static_cast<word>(a) op static_cast<word>(b)); \
-  }
-PINION_WRAPPING(wrapping_add, +)
-PINION_WRAPPING(wrapping_subtract, -)
-PINION_WRAPPING(wrapping_multiply, *)
-template <class T> PINION_DEVICE T wrapping_negate(T a) { return wrapping_subtract(T(0), a); }
-
-// Integers without traps: x / 0 is 0, and the smallest integer / -1 is itself.
-template <class T> PINION_DEVICE T whole_quotient(T a, T b) {
-  if (b == 0) return 0;
-  if (T(-1) < T(0) && b == T(-1)) return wrapping_negate(a);
-  return static_cast<T>(a / b);
-}
-template <class T> PINION_DEVICE T whole_magnitude(T a) { return a < T(0) ? wrapping_negate(a) : a; }
-
-// NaN if either operand is; of equal operands (0 and -0) the first.
-template <class T> PINION_DEVICE T minimum(T a, T b) { return b < a || b != b ? b : a; }
-template <class T> PINION_DEVICE T maximum(T a, T b) { return a < b || b != b ? b : a; }
-
-// -1, 0 or 1; a zero keeps its sign, and NaN stays NaN.
-template <class T> PINION_DEVICE T sign_of(T a) { return a > T(0) ? T(1) : a < T(0) ? T(-1) : a; }
+  static const std::string text =
+      "#define PINION_DEVICE static __device__ __forceinline__\n"
+      "#define PINION_LANE __device__ __forceinline__\n"
+      "#define PINION_LANE_FUNCTIONS " +
+      std::string(cuda::lane_functions_text) + "\n\nnamespace pinion {\n\n" + cuda::lane_text + R"(
 
 // Neighbours that are read or written at once. One element is no pack in memory, or a compiler would take it that packs
 // of two sizes never overlap.
@@ -106,8 +82,10 @@ struct divisor { unsigned extent, multiplier, shift; };
 PINION_DEVICE unsigned quotient(unsigned n, const divisor& d) { return (__umulhi(n, d.multiplier) + n) >> d.shift; }
 struct wide_divisor { unsigned long long extent; };
 PINION_DEVICE unsigned long long quotient(unsigned long long n, const wide_divisor& d) { return n / d.extent; }
-)"
-         "\n}  // namespace pinion\n";
+
+}  // namespace pinion
+)";
+  return text;
 }
 
 PINION_DECL std::string_view cuda_type(dtype type) {
@@ -128,38 +106,44 @@ PINION_DECL std::string_view cuda_arithmetic(const program& p) {
 
 namespace detail {
 
-// The expressions of a program's values.
+// The computation of an instruction by its operands a, b and c.
+inline std::string_view computation(opcode op) {
+  switch (op) {
+#define PINION_TEXT(op, name, operands, value) \
+  case opcode::op: return #value;
+    PINION_COMPUTATIONS(PINION_TEXT)
+#undef PINION_TEXT
+    default: return "";
+  }
+}
+
+// The expressions of a program's values, each of which has a variable.
 class cuda_expressions {
  public:
-  explicit cuda_expressions(const program& p) : p_(p), real_(is_floating(p.arithmetic)) {}
+  explicit cuda_expressions(const program& p) : p_(p) {}
 
-  // The name of a value, or the expression that stands for one that needs no computation.
-  std::string name(value_id id) const {
-    const instruction& in = p_.code[id];
+  std::string of(const instruction& in) const {
     switch (in.op) {
       case opcode::input:
       case opcode::input_mask: return fmt::format("x{}", in.a);
       case opcode::literal: return fmt::format("literal[{}]", in.a);
       case opcode::constant: return constant(p_.constants[in.a]);
-      default: return fmt::format("v{}", id);
+      default: break;
     }
+    if (is_real_function(in.op) && !is_floating(p_.arithmetic)) return name(in.a);
+    std::string text;
+    const std::string_view all = computation(in.op);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      text += is_operand(all, i) ? name(in.operand(all[i] - 'a')) : std::string(1, all[i]);
+    return text;
   }
-
-  // The computation of an instruction that has operands.
-  std::string computed(const instruction& in) const {
-    const auto operand = [&](int k) { return name(in.operand(k)); };
-    if (in.op == opcode::select) return fmt::format("{} ? {} : {}", operand(0), operand(1), operand(2));
-    if (in.op == opcode::logical_not) return "!" + operand(0);
-    if (const auto sign = infix(in.op); !sign.empty()) return fmt::format("{} {} {}", operand(0), sign, operand(1));
-    if (!real_ && is_identity_of_integers(in.op)) return operand(0);
-    if (real_ && in.op == opcode::negate) return "-" + operand(0);
-    if (facts(in.op).operands == 1) return fmt::format("{}({})", function(in.op), operand(0));
-    return fmt::format("{}({}, {})", function(in.op), operand(0), operand(1));
-  }
+  static std::string name(value_id id) { return fmt::format("v{}", id); }
 
  private:
-  static bool is_identity_of_integers(opcode op) {
-    return is_real_function(op) || op == opcode::floor || op == opcode::ceil || op == opcode::round;
+  // Tells whether a character of a computation is an operand: a, b or c that is a whole word.
+  static bool is_operand(std::string_view all, std::size_t i) {
+    const auto is_letter = [&](std::size_t at) { return at < all.size() && all[at] >= 'a' && all[at] <= 'z'; };
+    return all[i] >= 'a' && all[i] <= 'c' && !is_letter(i - 1) && !is_letter(i + 1);
   }
 
   // A number that reads back as the same bits.
@@ -174,58 +158,17 @@ class cuda_expressions {
     if (!std::isfinite(value)) return fmt::format(fmt::runtime(bits), std::bit_cast<word>(value));
     std::string text = fmt::format("{}", value);
     if (text.find_first_of(".e") == std::string::npos) text += ".";
-    text += suffix;
-    return std::signbit(value) ? "(" + text + ")" : text;
-  }
-
-  std::string_view infix(opcode op) const {
-    switch (op) {
-      case opcode::add: return real_ ? "+" : "";
-      case opcode::subtract: return real_ ? "-" : "";
-      case opcode::multiply: return real_ ? "*" : "";
-      case opcode::divide: return real_ ? "/" : "";
-      case opcode::less: return "<";
-      case opcode::less_equal: return "<=";
-      case opcode::equal: return "==";
-      case opcode::not_equal: return "!=";
-      case opcode::logical_and: return "&&";
-      case opcode::logical_or: return "||";
-      default: return "";
-    }
-  }
-
-  std::string function(opcode op) const {
-    switch (op) {
-      case opcode::add: return "wrapping_add";
-      case opcode::subtract: return "wrapping_subtract";
-      case opcode::multiply: return "wrapping_multiply";
-      case opcode::divide: return "whole_quotient";
-      case opcode::negate: return "wrapping_negate";
-      case opcode::minimum: return "minimum";
-      case opcode::maximum: return "maximum";
-      case opcode::sign: return "sign_of";
-      case opcode::absolute: return real_ ? of_reals("fabs") : "whole_magnitude";
-      case opcode::round: return of_reals("rint");
-      default: return of_reals(facts(op).name);  // CUDA has those of real numbers by the same names
-    }
-  }
-  std::string of_reals(std::string_view name) const {
-    return std::string(name) + (p_.arithmetic == dtype::float32 ? "f" : "");
+    return text + std::string(suffix);
   }
 
   const program& p_;
-  const bool real_;
 };
 
-// A result of a program in the dtype in which it is written. A number of another dtype is converted as C does, to one
-// byte by way of an int.
-inline std::string cuda_result(const program& p, const result& r, const std::string& value) {
-  const dtype from = facts(p.code[r.value].op).yields_mask ? dtype::boolean : number_type(p);
-  if (r.type == from) return value;
-  if (r.type == dtype::boolean) return value + " != 0";
-  if (is_floating(from) && r.type == dtype::uint8)
-    return fmt::format("static_cast<unsigned char>(static_cast<int>({}))", value);
-  return fmt::format("static_cast<{}>({})", cuda_type(r.type), value);
+// The assignment of a result, in the dtype in which it is written.
+inline std::string cuda_result(const program& p, const result& r, std::size_t k) {
+  const std::string value = cuda_expressions::name(r.value);
+  if (facts(p.code[r.value].op).yields_mask) return fmt::format("y{} = {}", k, value);
+  return fmt::format("{}.put(y{})", value, k);
 }
 
 }  // namespace detail
@@ -233,20 +176,17 @@ inline std::string cuda_result(const program& p, const result& r, const std::str
 PINION_DECL std::string cuda_element(const program& p) {
   const std::string arithmetic(cuda_arithmetic(p));
   const detail::cuda_expressions expressions(p);
-  std::string text = "PINION_DEVICE void element(";
+  std::string text = fmt::format("typedef lane<{}> number;\n\nPINION_DEVICE void element(", arithmetic);
   const std::vector<dtype> inputs = input_types(p);
   for (std::size_t k = 0; k < inputs.size(); ++k) text += fmt::format("const {} x{}, ", cuda_type(inputs[k]), k);
   text += fmt::format("const {}* literal", arithmetic);
   for (std::size_t k = 0; k < p.results.size(); ++k) text += fmt::format(", {}& y{}", cuda_type(p.results[k].type), k);
   text += ") {\n";
-  for (std::size_t i = 0; i < p.code.size(); ++i) {
-    const opcode_facts& about = facts(p.code[i].op);
-    if (about.operands > 0)
-      text += fmt::format("  const {} v{} = {};\n", about.yields_mask ? "bool" : arithmetic, i,
-                          expressions.computed(p.code[i]));
-  }
+  for (std::size_t i = 0; i < p.code.size(); ++i)
+    text += fmt::format("  const {} v{} = {};\n", facts(p.code[i].op).yields_mask ? "bool" : "number", i,
+                        expressions.of(p.code[i]));
   for (std::size_t k = 0; k < p.results.size(); ++k)
-    text += fmt::format("  y{} = {};\n", k, detail::cuda_result(p, p.results[k], expressions.name(p.results[k].value)));
+    text += fmt::format("  {};\n", detail::cuda_result(p, p.results[k], k));
   return text + "}\n";
 }
 

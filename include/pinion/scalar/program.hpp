@@ -37,49 +37,25 @@ struct opcode_facts {
 
 // The properties of all opcodes. The table stands outside of the function, because a compiler would build it anew for
 // each call that it evaluates.
-#define PINION_OPCODE(function) {#function, 1, false, false},
-inline constexpr opcode_facts all_opcode_facts[] = {{"input", 0, false, false},
-                                                    {"mask", 0, true, false},
-                                                    {"literal", 0, false, false},
-                                                    {"constant", 0, false, false},
-                                                    {"add", 2, false, false},
-                                                    {"sub", 2, false, false},
-                                                    {"mul", 2, false, false},
-                                                    {"div", 2, false, false},
-                                                    {"min", 2, false, false},
-                                                    {"max", 2, false, false},
-                                                    {"pow", 2, false, false},
-                                                    {"neg", 1, false, false},
-                                                    {"abs", 1, false, false},
-                                                    {"sign", 1, false, false},
-                                                    PINION_REAL_FUNCTIONS(PINION_OPCODE)  //
-                                                    {"floor", 1, false, false},
-                                                    {"ceil", 1, false, false},
-                                                    {"round", 1, false, false},
-                                                    {"lt", 2, true, false},
-                                                    {"le", 2, true, false},
-                                                    {"eq", 2, true, false},
-                                                    {"ne", 2, true, false},
-                                                    {"and", 2, true, true},
-                                                    {"or", 2, true, true},
-                                                    {"not", 1, true, true},
-                                                    {"select", 3, false, true},
-                                                    {"partial", 3, false, false}};
-#undef PINION_OPCODE
+inline constexpr opcode_facts all_opcode_facts[] = {
+    {"input", 0, false, false},
+    {"mask", 0, true, false},
+    {"literal", 0, false, false},
+    {"constant", 0, false, false},
+#define PINION_NUMBER(op, name, operands, value) {name, operands, false, false},
+#define PINION_COMPARISON(op, name, operands, value) {name, operands, true, false},
+#define PINION_LOGICAL(op, name, operands, value) {name, operands, true, true},
+#define PINION_SELECT(op, name, operands, value) {name, operands, false, true},
+    PINION_NUMBER_FUNCTIONS(PINION_NUMBER) PINION_COMPARISONS(PINION_COMPARISON) PINION_LOGIC(PINION_LOGICAL)
+        PINION_SELECTION(PINION_SELECT)  //
+    {"partial", 3, false, false}};
+#undef PINION_NUMBER
+#undef PINION_COMPARISON
+#undef PINION_LOGICAL
+#undef PINION_SELECT
 
 constexpr const opcode_facts& facts(opcode op) {
   return all_opcode_facts[static_cast<unsigned>(op)];
-}
-
-// True for a function of real numbers.
-constexpr bool is_real_function(opcode op) {
-  switch (op) {
-#define PINION_OPCODE(function) case opcode::function:
-    PINION_REAL_FUNCTIONS(PINION_OPCODE)
-#undef PINION_OPCODE
-    case opcode::power: return true;
-    default: return false;
-  }
 }
 
 // The name of a value: the index of its instruction.

@@ -52,7 +52,7 @@ struct symbol {
   PINION_SYMBOL_UNARY(operator-, negate)
   PINION_SYMBOL_UNARY(abs, absolute)
   PINION_SYMBOL_UNARY(sign, sign)
-#define PINION_SYMBOL_FUNCTION(name) PINION_SYMBOL_UNARY(name, name)
+#define PINION_SYMBOL_FUNCTION(op, name, operands, value) PINION_SYMBOL_UNARY(op, op)
   PINION_REAL_FUNCTIONS(PINION_SYMBOL_FUNCTION)
 #undef PINION_SYMBOL_FUNCTION
   PINION_SYMBOL_UNARY(floor, floor)

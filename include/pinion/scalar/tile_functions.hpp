@@ -20,20 +20,7 @@ struct single_step {
   static constexpr int operands = facts(Op).operands;
   template <class V>
   static PINION_VECTOR V of(V a, V b = V(), V c = V()) {
-    using T = typename V::value_type;
-    const V yes = T(1), no = T(0);
-    if constexpr (Op == opcode::select)
-      return select(a != no, b, c);
-    else if constexpr (Op == opcode::logical_and)
-      return select(a != no && b != no, yes, no);
-    else if constexpr (Op == opcode::logical_or)
-      return select(a != no || b != no, yes, no);
-    else if constexpr (Op == opcode::logical_not)
-      return select(a == no, yes, no);
-    else if constexpr (facts(Op).yields_mask)
-      return select(compare<Op>(a, b), yes, no);
-    else
-      return compute<Op>(a, b);
+    return compute_in_numbers<Op>(a, b, c);
   }
 };
 template <opcode Op, opcode Inner>
@@ -74,7 +61,7 @@ struct choice_step {
   static constexpr int operands = 4;
   template <class V>
   static PINION_VECTOR V of(V a, V b, V c, V d) {
-    return select(compare<Inner>(a, b), c, d);
+    return select(compute<Inner>(a, b), c, d);
   }
 };
 

@@ -81,7 +81,7 @@ inline double plain_op(scalar::opcode op, double a, double b, double c) {
     case negate: return -a;
     case absolute: return std::fabs(a);
     case sign: return a > 0 ? 1 : a < 0 ? -1 : a;
-#define PINION_PLAIN(function) \
+#define PINION_PLAIN(function, name, operands, value) \
   case scalar::opcode::function: return plain_functions::function(a);
       PINION_REAL_FUNCTIONS(PINION_PLAIN)
 #undef PINION_PLAIN

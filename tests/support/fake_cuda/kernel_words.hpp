@@ -226,6 +226,9 @@ inline long long __double_as_longlong(double x) {
 inline float rsqrtf(float x) {
   return 1.f / sqrtf(x);
 }
+inline float rsqrt(float x) {
+  return rsqrtf(x);
+}
 inline double rsqrt(double x) {
   return 1. / sqrt(x);
 }

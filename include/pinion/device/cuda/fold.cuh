@@ -13,7 +13,7 @@
 #include <pinion/device/cuda/block.cuh>
 #include <pinion/device/cuda/fold.hpp>
 #include <pinion/device/cuda/launch.cuh>
-#include <pinion/device/cuda/wrapping.cuh>
+#include <pinion/scalar/lane.hpp>
 
 namespace pinion { inline namespace v0 { namespace cuda {
 
@@ -26,7 +26,7 @@ struct fold_sum {
   }
   template <class T>
   static __device__ __forceinline__ T combine(T a, T b) {
-    return wrapped_sum(a, b);
+    return (lane<T>(a) + lane<T>(b)).x;
   }
 };
 
@@ -37,7 +37,7 @@ struct fold_product {
   }
   template <class T>
   static __device__ __forceinline__ T combine(T a, T b) {
-    return wrapped_product(a, b);
+    return (lane<T>(a) * lane<T>(b)).x;
   }
 };
 
@@ -49,7 +49,7 @@ struct fold_max {
   }
   template <class T>
   static __device__ __forceinline__ T combine(T a, T b) {
-    return b != b || b > a ? b : a;
+    return max(lane<T>(a), lane<T>(b)).x;
   }
 };
 
@@ -61,7 +61,7 @@ struct fold_min {
   }
   template <class T>
   static __device__ __forceinline__ T combine(T a, T b) {
-    return b != b || b < a ? b : a;
+    return min(lane<T>(a), lane<T>(b)).x;
   }
 };
 

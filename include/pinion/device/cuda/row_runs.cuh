@@ -11,7 +11,7 @@
 #include <pinion/device/cuda/block.cuh>
 #include <pinion/device/cuda/divide.cuh>
 #include <pinion/device/cuda/launch.cuh>
-#include <pinion/device/cuda/wrapping.cuh>
+#include <pinion/scalar/lane.hpp>
 
 namespace pinion { inline namespace v0 { namespace cuda {
 
@@ -44,7 +44,7 @@ __device__ __forceinline__ void add_while(pack<T, Width>& sum, Index i, IsThere 
       if (more) held[j] = load(i + j);
     }
     for (Index j = 0; j < ahead; ++j)
-      for (int k = 0; k < Width; ++k) sum.at[k] = wrapped_sum(sum.at[k], held[j].at[k]);
+      for (int k = 0; k < Width; ++k) sum.at[k] = (lane<T>(sum.at[k]) + held[j].at[k]).x;
   }
 }
 

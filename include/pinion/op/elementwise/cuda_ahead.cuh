@@ -14,8 +14,9 @@
 #include <pinion/device/cuda/divide.cuh>
 #include <pinion/device/cuda/launch.cuh>
 #include <pinion/op/elementwise/cuda_ahead.hpp>
-#include <pinion/op/elementwise/cuda_functions.cuh>
 #include <pinion/scalar/compiled.hpp>
+#include <pinion/scalar/compute.hpp>
+#include <pinion/scalar/lane.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 namespace detail {
@@ -136,7 +137,7 @@ struct ahead_values {
 template <class P>
 struct ahead_element {
   using T = typename P::number;
-  T number[P::length];
+  cuda::lane<T> number[P::length];
   bool mask[P::length];
 
   template <int I, int Count>
@@ -151,24 +152,8 @@ struct ahead_element {
       number[I] = literals[s.a];
     else if constexpr (s.op == opcode::constant)
       number[I] = P::constant(s.a);
-    else if constexpr (s.op == opcode::logical_and)
-      mask[I] = mask[s.a] && mask[s.b];
-    else if constexpr (s.op == opcode::logical_or)
-      mask[I] = mask[s.a] || mask[s.b];
-    else if constexpr (s.op == opcode::logical_not)
-      mask[I] = !mask[s.a];
-    else if constexpr (s.op == opcode::select)
-      number[I] = mask[s.a] ? number[s.b] : number[s.c];
-    else if constexpr (s.op == opcode::less)
-      mask[I] = number[s.a] < number[s.b];
-    else if constexpr (s.op == opcode::less_equal)
-      mask[I] = number[s.a] <= number[s.b];
-    else if constexpr (s.op == opcode::equal)
-      mask[I] = number[s.a] == number[s.b];
-    else if constexpr (s.op == opcode::not_equal)
-      mask[I] = number[s.a] != number[s.b];
     else
-      number[I] = cuda::computed<s.op>(number[s.a], number[s.b]);
+      scalar::detail::compute_into<s.op>(number, mask, I, s);
   }
   template <int R, int Count>
   __device__ __forceinline__ void keep(ahead_values<P, Count>& in, int i) const {
@@ -176,7 +161,7 @@ struct ahead_element {
     if constexpr (scalar::facts(P::step(value).op).yields_mask)
       in.mask_out[R][i] = mask[value];
     else
-      in.number_out[R][i] = number[value];
+      in.number_out[R][i] = number[value].x;
   }
 };
 
@@ -205,9 +190,9 @@ __device__ __forceinline__ void store_result(const ahead_run<P>& a, std::uint64_
   cuda::pack<element, Count> values;
   for (int i = 0; i < Count; ++i) {
     if constexpr (scalar::facts(P::step(P::value_of(R)).op).yields_mask)
-      values.at[i] = cuda::converted<element>(from.mask_out[R][i]);
+      values.at[i] = static_cast<element>(from.mask_out[R][i]);
     else
-      values.at[i] = cuda::converted<element>(from.number_out[R][i]);
+      cuda::lane<typename P::number>(from.number_out[R][i]).put(values.at[i]);
   }
   auto* const to = static_cast<element*>(a.operands[P::inputs + R].address) + offset;
   if constexpr (Count == 1)

@@ -5,8 +5,9 @@
 
 #include <pinion/device/cuda/block.cuh>
 #include <pinion/device/cuda/launch.cuh>
-#include <pinion/op/elementwise/cuda_functions.cuh>
 #include <pinion/op/elementwise/cuda_interpreter.hpp>
+#include <pinion/scalar/compute.hpp>
+#include <pinion/scalar/lane.hpp>
 
 namespace pinion { inline namespace v0 { namespace cuda {
 
@@ -40,26 +41,18 @@ struct interpreted_slots {
     for (int k = 0; k < interpreted_at_once; ++k)
       slots[(std::int64_t{to} * interpreted_at_once + k) * stride] = values.at[k];
   }
-  template <class F>
-  __device__ __forceinline__ void apply(const interpreted_step& s, F f) const {
-    interpreted_values<T> a = get(s.in[0]);
-    for (T& v : a.at) v = static_cast<T>(f(v));
-    put(s.to, a);
-  }
-  // Computes functions of many instructions, which are not repeated.
-  template <class F>
-  __device__ __forceinline__ void apply_long(const interpreted_step& s, F f) const {
-    interpreted_values<T> a = get(s.in[0]);
-#pragma unroll 1
-    for (int k = 0; k < interpreted_at_once; ++k) a.at[k] = f(a.at[k]);
-    put(s.to, a);
-  }
-  template <class F>
-  __device__ __forceinline__ void apply_to_two(const interpreted_step& s, F f) const {
-    interpreted_values<T> a = get(s.in[0]);
-    const interpreted_values<T> b = get(s.in[1]);
-    for (int k = 0; k < interpreted_at_once; ++k) a.at[k] = static_cast<T>(f(a.at[k], b.at[k]));
-    put(s.to, a);
+  // Computes an instruction. A real function is many instructions of the card, which are not repeated.
+  template <scalar::opcode Op>
+  __device__ __forceinline__ void compute(const interpreted_step& s) const {
+    using number = lane<T>;
+    interpreted_values<T> operands[3] = {};
+    for (int i = 0; i < scalar::operands_of(Op); ++i) operands[i] = get(s.in[i]);
+    const auto& [a, b, c] = operands;
+    interpreted_values<T> values;
+#pragma unroll(scalar::is_real_function(Op) ? 1 : interpreted_at_once)
+    for (int k = 0; k < interpreted_at_once; ++k)
+      values.at[k] = scalar::detail::compute_in_numbers<Op>(number(a.at[k]), number(b.at[k]), number(c.at[k])).x;
+    put(s.to, values);
   }
 };
 
@@ -96,7 +89,7 @@ class interpreted_elements {
   template <class Stored, class T>
   __device__ __forceinline__ void store(int operand, const interpreted_values<T>& values) const {
     Stored* const to = static_cast<Stored*>(walk_.operands[operand].address);
-    for (int k = 0; k < count_; ++k) to[offset(operand, k)] = converted<Stored>(values.at[k]);
+    for (int k = 0; k < count_; ++k) lane<T>(values.at[k]).put(to[offset(operand, k)]);
   }
 
  private:
@@ -114,47 +107,14 @@ template <class T>
 __device__ __forceinline__ void run_step(const interpreted_step& s, const interpreted_slots<T>& slots,
                                          const interpreted_elements& elements) {
   using scalar::opcode;
-  using f = scalar_functions;
   const auto operand = static_cast<int>(s.in[0]);
   switch (s.op) {
     case opcode::input: return slots.put(s.to, elements.load<T, T>(operand));
     case opcode::input_mask: return slots.put(s.to, elements.load<T, bool>(operand));
-    case opcode::add: return slots.apply_to_two(s, [](T a, T b) { return f::add(a, b); });
-    case opcode::subtract: return slots.apply_to_two(s, [](T a, T b) { return f::subtract(a, b); });
-    case opcode::multiply: return slots.apply_to_two(s, [](T a, T b) { return f::multiply(a, b); });
-    case opcode::divide: return slots.apply_to_two(s, [](T a, T b) { return f::divide(a, b); });
-    case opcode::minimum: return slots.apply_to_two(s, [](T a, T b) { return f::minimum(a, b); });
-    case opcode::maximum: return slots.apply_to_two(s, [](T a, T b) { return f::maximum(a, b); });
-    case opcode::power: {
-      interpreted_values<T> a = slots.get(s.in[0]);
-      const interpreted_values<T> b = slots.get(s.in[1]);
-#pragma unroll 1
-      for (int k = 0; k < interpreted_at_once; ++k) a.at[k] = real_power(a.at[k], b.at[k]);
-      return slots.put(s.to, a);
-    }
-    case opcode::negate: return slots.apply(s, [](T a) { return f::negate(a); });
-    case opcode::absolute: return slots.apply(s, [](T a) { return f::absolute(a); });
-    case opcode::sign: return slots.apply(s, [](T a) { return f::sign(a); });
-#define PINION_STEP(function) \
-  case opcode::function: return slots.apply_long(s, [](T a) { return real_##function(a); });
-      PINION_REAL_FUNCTIONS(PINION_STEP)
-      PINION_STEP(floor)
-      PINION_STEP(ceil)
-      PINION_STEP(round)
+#define PINION_STEP(op, name, operands, value) \
+  case opcode::op: return slots.template compute<opcode::op>(s);
+      PINION_COMPUTATIONS(PINION_STEP)
 #undef PINION_STEP
-    case opcode::less: return slots.apply_to_two(s, [](T a, T b) { return a < b; });
-    case opcode::less_equal: return slots.apply_to_two(s, [](T a, T b) { return a <= b; });
-    case opcode::equal: return slots.apply_to_two(s, [](T a, T b) { return a == b; });
-    case opcode::not_equal: return slots.apply_to_two(s, [](T a, T b) { return a != b; });
-    case opcode::logical_and: return slots.apply_to_two(s, [](T a, T b) { return a != T(0) && b != T(0); });
-    case opcode::logical_or: return slots.apply_to_two(s, [](T a, T b) { return a != T(0) || b != T(0); });
-    case opcode::logical_not: return slots.apply(s, [](T a) { return a == T(0); });
-    case opcode::select: {
-      const interpreted_values<T> mask = slots.get(s.in[0]), no = slots.get(s.in[2]);
-      interpreted_values<T> chosen = slots.get(s.in[1]);
-      for (int k = 0; k < interpreted_at_once; ++k) chosen.at[k] = mask.at[k] != T(0) ? chosen.at[k] : no.at[k];
-      return slots.put(s.to, chosen);
-    }
     default: return;  // numbers are no steps, and an executable program has no others
   }
 }

@@ -1,0 +1,60 @@
+// What instructions compute, over any type of values, as the rows of opcode.hpp say. g++, clang and nvcc read this.
+#pragma once
+
+#include <type_traits>
+
+#include <pinion/scalar/isa.hpp>
+#include <pinion/scalar/opcode.hpp>
+
+// A function of values: of vectors, which is inlined into a kernel of their instruction set, or of numbers of a card.
+#if defined(__CUDACC__)
+#define PINION_OF_VALUES __host__ __device__ PINION_VECTOR
+#else
+#define PINION_OF_VALUES PINION_VECTOR
+#endif
+
+namespace pinion { inline namespace v0 { namespace scalar { namespace detail {
+
+template <class V>
+concept holds_integers = std::is_integral_v<typename V::value_type>;
+
+// The value of an instruction other than select. V is the type of numbers, or of masks where `Op` takes masks.
+template <opcode Op, class V>
+PINION_OF_VALUES auto compute([[maybe_unused]] V a, [[maybe_unused]] V b) {
+  if constexpr (is_real_function(Op) && holds_integers<V>) return a;  // the shape function refuses these for integers
+#define PINION_VALUE(op, name, operands, value) else if constexpr (Op == opcode::op) return value;
+  PINION_NUMBER_FUNCTIONS(PINION_VALUE)
+  PINION_COMPARISONS(PINION_VALUE)
+  PINION_LOGIC(PINION_VALUE)
+#undef PINION_VALUE
+}
+
+// Computes an instruction that has operands. Numbers and masks have an array each; an id is a place in either.
+template <opcode Op, class Instruction, class Number, class Mask>
+PINION_OF_VALUES void compute_into(Number* number, Mask* mask, int id, Instruction in) {
+  if constexpr (Op == opcode::select)
+    number[id] = select(mask[in.a], number[in.b], number[in.c]);
+  else if constexpr (is_logic(Op))
+    mask[id] = compute<Op>(mask[in.a], mask[in.b]);
+  else if constexpr (is_comparison(Op))
+    mask[id] = compute<Op>(number[in.a], number[in.b]);
+  else
+    number[id] = compute<Op>(number[in.a], number[in.b]);
+}
+
+// The value of an instruction where masks are numbers too: 1 for true, 0 for false.
+template <opcode Op, class V>
+PINION_OF_VALUES V compute_in_numbers(V a, [[maybe_unused]] V b, [[maybe_unused]] V c) {
+  using T = typename V::value_type;
+  [[maybe_unused]] const V yes = T(1), no = T(0);
+  if constexpr (Op == opcode::select)
+    return select(a != no, b, c);
+  else if constexpr (is_logic(Op))
+    return select(compute<Op>(a != no, b != no), yes, no);
+  else if constexpr (is_comparison(Op))
+    return select(compute<Op>(a, b), yes, no);
+  else
+    return compute<Op>(a, b);
+}
+
+}}}}  // namespace pinion::v0::scalar::detail
