@@ -1,16 +1,16 @@
-// What instructions compute, over any type of values, as the rows of opcode.hpp say. g++, clang and nvcc read this.
+// What instructions compute, over any type of values, as the rows of opcode.hpp say. g++, clang and nvcc read this,
+// which knows nothing else of pinion.
 #pragma once
 
 #include <type_traits>
 
-#include <pinion/scalar/isa.hpp>
 #include <pinion/scalar/opcode.hpp>
 
-// A function of values: of vectors, which is inlined into a kernel of their instruction set, or of numbers of a card.
+// A function of numbers of a card, or of vectors; that one is PINION_VECTOR, as isa.hpp explains it.
 #if defined(__CUDACC__)
-#define PINION_OF_VALUES __host__ __device__ PINION_VECTOR
+#define PINION_OF_VALUES __host__ __device__ __forceinline__
 #else
-#define PINION_OF_VALUES PINION_VECTOR
+#define PINION_OF_VALUES inline __attribute__((always_inline, no_sanitize("undefined")))
 #endif
 
 namespace pinion { inline namespace v0 { namespace scalar { namespace detail {
