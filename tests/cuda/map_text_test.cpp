@@ -75,7 +75,7 @@ TEST_CASE("constants read back as the same number") {
     p.results.push_back({p.emit_constant(value), dtype::float32});
     const std::string text = scalar::cuda_element(p);
     const auto at = text.find("v0 = ") + 5;
-    return text.substr(at, text.find(';') - at);
+    return text.substr(at, text.find(';', at) - at);
   };
   CHECK(text_of(1) == "1.f");
   CHECK(text_of(0.1) == "0.1f");
