@@ -34,6 +34,7 @@
 #include <pinion/runtime/step/segment.ipp>
 #include <pinion/runtime/step/segments_of.ipp>
 #include <pinion/runtime/step/signature.ipp>
+#include <pinion/runtime/step/step_state.ipp>
 #include <pinion/runtime/step/step_trace.ipp>
 #include <pinion/runtime/step/step_tracer.ipp>
 #include <pinion/runtime/step/timeline.ipp>

@@ -1,4 +1,5 @@
-// A session that is closed while a kernel runs that nobody can cancel.
+// What a session tells in the log while it waits: when it is closed and a kernel runs that nobody can cancel, and when
+// a step takes long.
 #include <pinion/base/said_wait.hpp>
 #include <pinion/session.hpp>
 
@@ -50,6 +51,23 @@ TEST_CASE("a session that is closed says which step keeps it waiting") {
   CHECK(line ==
         "pinion: a session that is closed waits for the step of 'TestDeaf', in which a kernel runs on though it was "
         "cancelled");
+}
+
+TEST_CASE("a step that waits for long says for how long it has run, and in which nodes it is") {
+  own_session here;
+  const pn::fifo_queue<int> q({.capacity = 1, .shapes = {{}}, .name = "jobs"});
+  const pn::expr<int> job = q.dequeue();
+  const pn::operation put = q.enqueue(7);
+  here.sess.run(q.size());
+  const told_lines told;
+  pn::of_this_process<pn::detail::said_waits>().interval = std::chrono::milliseconds(1);
+  std::thread runs([&] { CHECK(int(here.sess.run(job)) == 7); });
+  const std::string line = told.next();
+  pn::of_this_process<pn::detail::said_waits>().interval = std::chrono::seconds(10);
+  here.sess.run(put);
+  runs.join();
+  CHECK_THAT(line, Catch::Matches("pinion: step [0-9]+ of a session has run for [0-9.]+ s, and is in '[a-zA-Z_/]+' "
+                                  "\\(QueueDequeueV2\\)"));
 }
 
 }  // namespace

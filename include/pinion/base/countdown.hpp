@@ -36,8 +36,8 @@ class countdown {
 
   // Waits for zero. Returns false if the deadline came first; without a deadline it waits without a limit. `spins` is
   // the time before it sleeps.
-  bool wait(const std::optional<time_point>& deadline = {},
-            std::chrono::nanoseconds spins = std::chrono::microseconds(30));
+  static constexpr std::chrono::nanoseconds brief = std::chrono::microseconds(30);
+  bool wait(const std::optional<time_point>& deadline = {}, std::chrono::nanoseconds spins = brief);
 
  private:
   // The word of which the system is asked to wake who waits for it: the count, and whether somebody sleeps. One word

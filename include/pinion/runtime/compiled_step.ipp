@@ -5,6 +5,10 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include <pinion/base/log.hpp>
+#include <pinion/base/said_wait.hpp>
 #if PINION_HAS_CUDA
 #include <pinion/op/cuda_kernels.hpp>
 #endif
@@ -42,17 +46,32 @@ PINION_DECL void compiled_step::run(step_state& state) {
   if (!waits_) return run_here(state);
   countdown ended;
   start(state, [&ended] { ended.count_down(); });
-  if (await(ended, state.deadline)) return;
+  if (await(ended, state)) return;
   state.fail(state.too_late());
   ended.wait();
 }
 
-PINION_DECL bool compiled_step::await(countdown& ended, const std::optional<time_point>& deadline) {
-  if (!uses_gpus_) return ended.wait(deadline);
-  const auto begin = std::chrono::steady_clock::now();
-  const bool has_ended = ended.wait(deadline, looks_.next());
-  looks_.took(std::chrono::steady_clock::now() - begin);
-  return has_ended;
+PINION_DECL bool compiled_step::await(countdown& ended, const step_state& state) {
+  if (ended.done()) return true;
+  const time_point begin = std::chrono::steady_clock::now();
+  const auto ran = [begin] { return std::chrono::steady_clock::now() - begin; };
+  std::chrono::nanoseconds spins = uses_gpus_ ? looks_.next() : countdown::brief;
+  for (time_point next = begin;;) {
+    next += pinion::detail::silence_of_waits();
+    const bool is_last = state.deadline && *state.deadline <= next;
+    const bool has_ended = ended.wait(is_last ? *state.deadline : next, spins);
+    if (uses_gpus_ && spins.count() > 0) looks_.took(ran());
+    if (has_ended || is_last) return has_ended;
+    spins = {};
+    if (!state.within) say_where(state, ran());
+  }
+}
+
+PINION_DECL void compiled_step::say_where(const step_state& state, std::chrono::nanoseconds ran) {
+  const std::string in = state.where();
+  write_log(log_level::warning, "",
+            fmt::format("step {} of a session has run for {:.1f} s{}", state.step,
+                        std::chrono::duration<double>(ran).count(), in.empty() ? "" : ", and is in " + in));
 }
 
 PINION_DECL bool compiled_step::takes_briefly() const {

@@ -88,17 +88,6 @@ constexpr bool is_real_function(opcode op) {
   }
 }
 
-// The number of an instruction's operands; 0 for one that computes nothing.
-constexpr int operands_of(opcode op) {
-  switch (op) {
-#define PINION_OPCODE(op, name, operands, value) \
-  case opcode::op: return operands;
-    PINION_COMPUTATIONS(PINION_OPCODE)
-#undef PINION_OPCODE
-    default: return 0;
-  }
-}
-
 // True for an instruction that compares two numbers, and for one that combines masks.
 constexpr bool is_comparison(opcode op) {
   return op >= opcode::less && op <= opcode::not_equal;

@@ -37,22 +37,16 @@ struct opcode_facts {
 
 // The properties of all opcodes. The table stands outside of the function, because a compiler would build it anew for
 // each call that it evaluates.
-inline constexpr opcode_facts all_opcode_facts[] = {
-    {"input", 0, false, false},
-    {"mask", 0, true, false},
-    {"literal", 0, false, false},
-    {"constant", 0, false, false},
-#define PINION_NUMBER(op, name, operands, value) {name, operands, false, false},
-#define PINION_COMPARISON(op, name, operands, value) {name, operands, true, false},
-#define PINION_LOGICAL(op, name, operands, value) {name, operands, true, true},
-#define PINION_SELECT(op, name, operands, value) {name, operands, false, true},
-    PINION_NUMBER_FUNCTIONS(PINION_NUMBER) PINION_COMPARISONS(PINION_COMPARISON) PINION_LOGIC(PINION_LOGICAL)
-        PINION_SELECTION(PINION_SELECT)  //
-    {"partial", 3, false, false}};
-#undef PINION_NUMBER
-#undef PINION_COMPARISON
-#undef PINION_LOGICAL
-#undef PINION_SELECT
+inline constexpr opcode_facts all_opcode_facts[] = {{"input", 0, false, false},
+                                                    {"mask", 0, true, false},
+                                                    {"literal", 0, false, false},
+                                                    {"constant", 0, false, false},
+#define PINION_FACTS(op, name, operands, value)                       \
+  {name, operands, is_comparison(opcode::op) || is_logic(opcode::op), \
+   is_logic(opcode::op) || opcode::op == opcode::select},
+                                                    PINION_COMPUTATIONS(PINION_FACTS)  //
+#undef PINION_FACTS
+                                                    {"partial", 3, false, false}};
 
 constexpr const opcode_facts& facts(opcode op) {
   return all_opcode_facts[static_cast<unsigned>(op)];

@@ -42,11 +42,11 @@ struct interpreted_slots {
       slots[(std::int64_t{to} * interpreted_at_once + k) * stride] = values.at[k];
   }
   // Computes an instruction. A real function is many instructions of the card, which are not repeated.
-  template <scalar::opcode Op>
+  template <scalar::opcode Op, int Operands>
   __device__ __forceinline__ void compute(const interpreted_step& s) const {
     using number = lane<T>;
     interpreted_values<T> operands[3] = {};
-    for (int i = 0; i < scalar::operands_of(Op); ++i) operands[i] = get(s.in[i]);
+    for (int i = 0; i < Operands; ++i) operands[i] = get(s.in[i]);
     const auto& [a, b, c] = operands;
     interpreted_values<T> values;
 #pragma unroll(scalar::is_real_function(Op) ? 1 : interpreted_at_once)
@@ -112,7 +112,7 @@ __device__ __forceinline__ void run_step(const interpreted_step& s, const interp
     case opcode::input: return slots.put(s.to, elements.load<T, T>(operand));
     case opcode::input_mask: return slots.put(s.to, elements.load<T, bool>(operand));
 #define PINION_STEP(op, name, operands, value) \
-  case opcode::op: return slots.template compute<opcode::op>(s);
+  case opcode::op: return slots.template compute<opcode::op, operands>(s);
       PINION_COMPUTATIONS(PINION_STEP)
 #undef PINION_STEP
     default: return;  // numbers are no steps, and an executable program has no others

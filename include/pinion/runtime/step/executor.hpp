@@ -28,71 +28,11 @@
 #include <pinion/runtime/step/executable.hpp>
 #include <pinion/runtime/step/planned_memory.hpp>
 #include <pinion/runtime/step/ready_items.hpp>
+#include <pinion/runtime/step/step_state.hpp>
 #include <pinion/runtime/step/step_tracer.hpp>
 #include <pinion/runtime/step/value_lives.hpp>
-#include <pinion/runtime/step/wrong_values.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
-
-class executor;
-
-// The state that the partitions of one step share. The first failure wins and stops the others. Owned by the code that
-// runs the step. Its functions are thread-safe.
-class step_state final : public step_watch {
- public:
-  // `line_in_pool` tells whose share of the task's threads the step uses.
-  explicit step_state(pinion::rendezvous& meet, std::int64_t number, std::uint64_t line_in_pool = 0)
-      : rendezvous(&meet), step(number), line(line_in_pool) {}
-
-  pinion::rendezvous* rendezvous;
-  pinion::cancellation cancellation;
-  std::int64_t step;
-  const std::uint64_t line;
-  // Values are moved out of the feeds and into the fetches. The code that runs the step owns both.
-  std::span<any_tensor> feeds, fetches;
-  step_tracer* tracer = nullptr;  // records the run; null: it is not traced
-
-  // The time by which the step must have ended, if there is a limit.
-  std::optional<std::chrono::steady_clock::time_point> deadline;
-  void check_deadline();
-  std::optional<std::chrono::steady_clock::time_point> time_limit() const override { return deadline; }
-  // The error of a step that is late, which names what has begun in it and has not ended.
-  error too_late() const;
-
-  // The step around this one, which fails this one too; null for a step that a session runs.
-  const step_watch* within = nullptr;
-
-  bool failed() const override { return failed_.load(std::memory_order_acquire) || (within && within->failed()); }
-  void fail(const error& why) override;
-  // The first failure; null: there is none so far.
-  shared_error failure() const;
-  // Ends the step: fail() does nothing from now on. Returns the failure, which is final.
-  shared_error end();
-  // Why a step with this failure is cancelled.
-  static pinion::cancellation::reason reason_of(const error& failure);
-
-  cuda::first_wrong* expect_values(devices::device& on, describe_wrong describe) override;
-  cuda::wrong_places wrong_so_far(devices::device& on) override;
-  void add_expected(devices::device& on, const any_tensor& places, std::vector<describe_wrong> describe) override;
-  // Returns the names of nodes that have begun, or may, and have not ended, at most so many; of a step whose items
-  // wait.
-  std::vector<std::string> under_way(std::size_t most) const;
-
-  // Gives away the places of a device; nothing: no kernel has asked for one since.
-  std::optional<wrong_values> take_wrong_values(const devices::device& of);
-
-  // A part of the step, from the time when it can be asked what is under way in it until it cannot.
-  void add_part(const executor& part);
-  void remove_part(const executor& part);
-
- private:
-  mutable std::mutex mutex_;
-  std::atomic<bool> failed_{false};
-  shared_error failure_;
-  bool ended_ = false;
-  std::map<const devices::device*, wrong_values> wrong_values_;
-  std::vector<const executor*> parts_;
-};
 
 struct lane_memory;
 
@@ -121,7 +61,7 @@ struct run_memory {
 
 // One run of one executable. Shared by its owner and by the callbacks of its pending items. Refers to the executable,
 // the memory, the services and the state, which outlive the run.
-class executor : public std::enable_shared_from_this<executor> {
+class executor : public std::enable_shared_from_this<executor>, public step_part {
  public:
   using finished = std::function<void()>;
 
@@ -138,8 +78,8 @@ class executor : public std::enable_shared_from_this<executor> {
   // thread.
   void start(finished done);
 
-  // Adds the names of nodes that have begun, or may, and have not ended, to at most so many. Only after start().
-  void list_under_way(std::vector<std::string>& names, std::size_t most) const;
+  // Only after start().
+  void list_under_way(std::vector<std::string>& names, std::size_t most) const override;
 
  protected:
   // Makes the memory ready for a run whose items take_inputs(), except for `pending`.

@@ -13,100 +13,18 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-PINION_DECL void step_state::check_deadline() {
-  if (deadline && std::chrono::steady_clock::now() > *deadline) fail(too_late());
-}
-
-PINION_DECL error step_state::too_late() const {
-  constexpr std::size_t most_named = 4;
-  std::string where;
-  for (const std::string& name : under_way(most_named)) where += (where.empty() ? ": it was in " : ", ") + name;
-  return error(errc::deadline_exceeded, "the step did not end within the session's operation_timeout" + where);
-}
-
-PINION_DECL void step_state::fail(const error& why) {
-  {
-    std::lock_guard hold(mutex_);
-    if (failure_ || ended_) return;
-    failure_ = pinion::detail::share(why);
-    failed_.store(true, std::memory_order_release);
-  }
-  rendezvous->abort(why);
-  cancellation.cancel(reason_of(why));
-}
-
-PINION_DECL cancellation::reason step_state::reason_of(const error& failure) {
-  // No value of the step is to blame for these.
-  const bool given_up = failure.code() == errc::cancelled || failure.code() == errc::deadline_exceeded ||
-                        failure.code() == errc::unavailable || failure.code() == errc::aborted;
-  return given_up ? cancellation::reason::given_up : cancellation::reason::failed;
-}
-
-PINION_DECL shared_error step_state::end() {
-  std::lock_guard hold(mutex_);
-  ended_ = true;
-  return failure_;
-}
-
-PINION_DECL shared_error step_state::failure() const {
-  if (!failed_.load(std::memory_order_acquire)) return nullptr;
-  std::lock_guard hold(mutex_);
-  return failure_;
-}
-
-PINION_DECL std::vector<std::string> step_state::under_way(std::size_t most) const {
-  std::vector<std::string> names;
-  std::lock_guard hold(mutex_);
-  for (const executor* const part : parts_) part->list_under_way(names, most);
-  return names;
-}
-
-PINION_DECL void step_state::add_part(const executor& part) {
-  std::lock_guard hold(mutex_);
-  parts_.push_back(&part);
-}
-
-PINION_DECL void step_state::remove_part(const executor& part) {
-  std::lock_guard hold(mutex_);
-  std::erase(parts_, &part);
-}
-
-PINION_DECL cuda::first_wrong* step_state::expect_values(devices::device& on, describe_wrong describe) {
-  std::lock_guard hold(mutex_);
-  return wrong_values_[&on].expect(on, std::move(describe));
-}
-
-PINION_DECL cuda::wrong_places step_state::wrong_so_far(devices::device& on) {
-  std::lock_guard hold(mutex_);
-  const auto at = wrong_values_.find(&on);
-  return at == wrong_values_.end() ? cuda::wrong_places{} : at->second.so_far(on);
-}
-
-PINION_DECL void step_state::add_expected(devices::device& on, const any_tensor& places,
-                                          std::vector<describe_wrong> describe) {
-  std::lock_guard hold(mutex_);
-  wrong_values_[&on].add(places, std::move(describe));
-}
-
-PINION_DECL std::optional<wrong_values> step_state::take_wrong_values(const devices::device& of) {
-  std::lock_guard hold(mutex_);
-  const auto at = wrong_values_.find(&of);
-  if (at == wrong_values_.end()) return std::nullopt;
-  auto taken = std::move(at->second);
-  wrong_values_.erase(at);
-  return taken;
-}
-
 PINION_DECL void executor::run_in_order() {
   kernel_context c = context();
   // A run like one that had no use for planned memory takes what it needs after all from the device.
   if (!e_.device->stream() && !m_.only_bound) c.memory = &m_.values.begin(step_.feeds, e_.device->memory());
   m_.only_bound = !step_.tracer;
   const int all = static_cast<int>(e_.items.size());
+  const node* last = nullptr;
   for (int i = 0; i < all;) {
-    step_.check_deadline();
+    step_.check_deadline(last);
     if (step_.failed()) break;
     const auto& it = e_.items[static_cast<std::size_t>(i)];
+    last = it.node;
     if (const int end = it.may_bind && !step_.tracer ? run_bound(i) : i; end > i) {
       i = end;
       continue;
@@ -178,8 +96,7 @@ PINION_DECL void executor::list_under_way(std::vector<std::string>& names, std::
   for (std::size_t i = 0; i < e_.items.size() && names.size() < most; ++i) {
     const executable_item& it = e_.items[i];
     if (!it.node || m_.pending[i].load(std::memory_order_relaxed) != 0) continue;
-    std::string name = "'" + it.node->name + "' (" + it.node->op + ")";
-    if (it.kind == part_item::receive) name = "the wait for " + name;
+    std::string name = (it.kind == part_item::receive ? "the wait for " : "") + running_node(*it.node);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
   }
 }

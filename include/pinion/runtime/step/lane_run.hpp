@@ -35,10 +35,11 @@ class lane_run final : executor, joint_work {
   // The items that one thread has made ready and keeps.
   struct lane {
     kernel_context context;
-    int next = none;    // the item that it goes on with
-    int briefs = none;  // a list of brief items, which come first
-    int count = 0;      // the length of that list
-    int ended = 0;      // items that have ended and are not yet taken off those that are left
+    const node* last = nullptr;  // that ran
+    int next = none;             // the item that it goes on with
+    int briefs = none;           // a list of brief items, which come first
+    int count = 0;               // the length of that list
+    int ended = 0;               // items that have ended and are not yet taken off those that are left
   };
   static constexpr int none = -1;
   static constexpr int most_briefs = 8;  // others can be had by threads without work

@@ -45,9 +45,10 @@ PINION_DECL bool lane_run::work(bool leads) {
 }
 
 PINION_DECL void lane_run::run_in(lane& mine, int i) {
-  step_.check_deadline();
+  step_.check_deadline(mine.last);
   if (step_.failed()) return;
   const auto& it = e_.items[static_cast<std::size_t>(i)];
+  mine.last = it.node;
   const auto inputs = take_inputs(it);
   item_memory own(m_.values, i);
   mine.context.memory = &own;
