@@ -1,8 +1,10 @@
 // The context of a shape function: it reads the inputs there, and leaves the types of the outputs.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
@@ -19,15 +21,19 @@ namespace pinion { inline namespace v0 {
 //   }
 //
 // It runs where the node is made, so a mistake is found at the user's line. Let unknown shapes pass, and check them in
-// the kernel again: fits(shape, wanted) is true for all that may still turn out right.
+// the kernel again: fits(shape, wanted) is true for all that may still turn out right. The function of a library's op
+// also runs where a step is compiled, over symbols for extents that are unknown: they are negative, and not -1.
 class shape_context {
  public:
-  shape_context(const graph& g, node& n) : graph_(g), node_(n) {}
+  shape_context(const graph& g, node& n) : graph_(&g), node_(n), outputs_(n.outputs) {}
+  // The types of the inputs are `inputs`, and the outputs go to `outputs`. Requires: no input is a resource.
+  shape_context(const node& n, std::span<const output_type> inputs, std::vector<output_type>& outputs)
+      : node_(n), inputs_(inputs), outputs_(outputs) {}
 
   // The op of the node, the number of its inputs, and their types. A shape may be unknown, or have unknown extents.
   const std::string& op() const { return node_.op; }
   int inputs() const { return static_cast<int>(node_.inputs.size()); }
-  const output_type& type(int i) const { return graph_.type_of(node_.inputs[static_cast<std::size_t>(i)]); }
+  const output_type& type(int i) const;
   pinion::dtype dtype(int i) const { return type(i).dtype; }
   const pinion::shape& shape(int i) const { return type(i).shape; }
   const attributes& attrs() const { return node_.attrs; }
@@ -36,9 +42,9 @@ class shape_context {
   // Declare the strictest shape that is known: consumers check against it.
   void output(pinion::dtype type, const pinion::shape& extent, bool reference = false);
   // Adds an output that is no value: it names a resource, such as a queue.
-  void handle() { node_.outputs.push_back({pinion::dtype::string, {}, false, true}); }
+  void handle() { outputs_.push_back({pinion::dtype::string, {}, false, true}); }
   // The node that makes input i.
-  const node& maker(int i) const { return graph_.peek(node_.inputs[static_cast<std::size_t>(i)].node); }
+  const node& maker(int i) const { return graph_->peek(node_.inputs[static_cast<std::size_t>(i)].node); }
   // Fails unless input i names a resource; `what` names it in the sentence: "a queue".
   void expect_handle(int i, std::string_view what) const;
   // Throws invalid_argument with this sentence.
@@ -48,8 +54,10 @@ class shape_context {
   void expect_rank(int i, int rank, std::string_view what) const;
 
  private:
-  const graph& graph_;
-  node& node_;
+  const graph* graph_ = nullptr;
+  const node& node_;
+  std::span<const output_type> inputs_;  // where there is no graph
+  std::vector<output_type>& outputs_;
 };
 
 }}  // namespace pinion::v0

@@ -5,8 +5,13 @@
 
 namespace pinion { inline namespace v0 {
 
+PINION_DECL const output_type& shape_context::type(int i) const {
+  const auto k = static_cast<std::size_t>(i);
+  return graph_ ? graph_->type_of(node_.inputs[k]) : inputs_[k];
+}
+
 PINION_DECL void shape_context::output(pinion::dtype type, const pinion::shape& extent, bool reference) {
-  node_.outputs.push_back({type, extent, reference});
+  outputs_.push_back({type, extent, reference});
 }
 
 PINION_DECL void shape_context::expect_handle(int i, std::string_view what) const {

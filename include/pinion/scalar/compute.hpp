@@ -15,13 +15,13 @@
 
 namespace pinion { inline namespace v0 { namespace scalar { namespace detail {
 
-template <class V>
-concept holds_integers = std::is_integral_v<typename V::value_type>;
-
 // The value of an instruction other than select. V is the type of numbers, or of masks where `Op` takes masks.
 template <opcode Op, class V>
 PINION_OF_VALUES auto compute([[maybe_unused]] V a, [[maybe_unused]] V b) {
-  if constexpr (is_real_function(Op) && holds_integers<V>) return a;  // the shape function refuses these for integers
+  constexpr bool is_refused = is_real_function(Op) && requires {
+    requires std::is_integral_v<typename V::value_type>;
+  };
+  if constexpr (is_refused) return a;  // the shape function has no such for integers
 #define PINION_VALUE(op, name, operands, value) else if constexpr (Op == opcode::op) return value;
   PINION_NUMBER_FUNCTIONS(PINION_VALUE)
   PINION_COMPARISONS(PINION_VALUE)

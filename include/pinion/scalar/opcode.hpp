@@ -6,10 +6,9 @@
 namespace pinion { inline namespace v0 { namespace scalar {
 
 // The instructions that compute, one in each row: its opcode, its name in texts, how many operands it has, and its
-// value by the operands a, b and c. What it computes is said here alone. The expression is C++ over any type of values:
-// a vector of a processor (simd.hpp), a number of a card (lane.hpp), a symbol that records programs (symbol.hpp); and
-// it is the text that NVRTC compiles (cuda_text.hpp). A new function needs a row, its computation on vectors
-// (maths.hpp) and its derivative (derive.hpp).
+// value by the operands a, b and c, which is said here alone. It is C++ over any type of values, such as vectors of a
+// processor (simd.hpp) and numbers of a card (lane.hpp), and the text that NVRTC compiles (cuda_text.hpp). A new
+// function needs a row, its computation on vectors (maths.hpp) and its derivative (derive.hpp).
 
 // clang-format off
 
@@ -77,18 +76,11 @@ enum class opcode : std::uint8_t {
   partial,
 };
 
-// True for a function of real numbers.
+// True for a function of real numbers: these rows stand between sign and floor.
 constexpr bool is_real_function(opcode op) {
-  switch (op) {
-#define PINION_OPCODE(op, name, operands, value) case opcode::op:
-    PINION_REAL_FUNCTIONS(PINION_OPCODE)
-#undef PINION_OPCODE
-    case opcode::power: return true;
-    default: return false;
-  }
+  return op == opcode::power || (op > opcode::sign && op < opcode::floor);
 }
-
-// True for an instruction that compares two numbers, and for one that combines masks.
+// True for an instruction that compares numbers, and for one that combines masks.
 constexpr bool is_comparison(opcode op) {
   return op >= opcode::less && op <= opcode::not_equal;
 }

@@ -35,6 +35,8 @@ class shape {
  public:
   // The most dimensions that a tensor has.
   static constexpr int max_rank = 8;
+  // Where a step is compiled, unknown extents that are equal have one number from here down, which stands for them.
+  static constexpr std::int64_t first_symbol = -(std::int64_t{1} << 62);
 
   // A scalar.
   constexpr shape() = default;
@@ -94,7 +96,8 @@ class shape {
   constexpr void push_back(std::int64_t extent) {
     if (rank_ < 0) rank_ = 0;
     if (rank_ == max_rank) throw error(errc::invalid_argument, "a tensor has at most 8 dimensions");
-    if (extent < unknown) throw error(errc::invalid_argument, "a dimension is neither negative nor below pn::unknown");
+    if (extent < unknown && (extent > first_symbol || extent < 2 * first_symbol + max_rank))
+      throw error(errc::invalid_argument, "a dimension is neither negative nor below pn::unknown");
     dims_[rank_++] = extent;
   }
 
@@ -159,7 +162,7 @@ constexpr bool broadcast(const shape& a, const shape& b, shape& result) {
     const int ia = i - (rank - a.rank()), ib = i - (rank - b.rank());
     const std::int64_t da = ia < 0 ? 1 : a[ia], db = ib < 0 ? 1 : b[ib];
     if (da >= 0 && db >= 0 && da != db && da != 1 && db != 1) return false;
-    result.set(i, da == 1 ? db : db == 1 ? da : da >= 0 ? da : db);
+    result.set(i, da == 1 ? db : db == 1 || da >= 0 ? da : db >= 0 || da == db ? db : unknown);
   }
   return true;
 }

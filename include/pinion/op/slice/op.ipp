@@ -150,7 +150,7 @@ PINION_DECL shape split::part_of(const attributes& of, const shape& x) {
   if (x[axis] >= 0 && x[axis] % parts != 0)
     throw error(errc::invalid_argument, "axis " + std::to_string(axis) + " of a tensor of shape " + to_string(x) +
                                             " is not cut into " + std::to_string(parts) + " equal parts");
-  if (x[axis] >= 0) part.set(axis, x[axis] / parts);
+  part.set(axis, x[axis] < 0 ? unknown : x[axis] / parts);
   return part;
 }
 

@@ -44,7 +44,7 @@ PINION_DECL void image_summary::infer(shape_context& c) {
   c.expect_rank(0, 4, "the images");
   if (!c.shape(0).has_rank()) return;
   const std::int64_t channels = c.shape(0)[3];
-  if (channels != unknown && channels != 1 && channels != 3 && channels != 4)
+  if (channels >= 0 && channels != 1 && channels != 3 && channels != 4)
     c.fail("images of " + std::to_string(channels) + " channels; 1, 3 or 4 would do");
 }
 

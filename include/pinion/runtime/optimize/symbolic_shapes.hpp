@@ -19,7 +19,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 // no node fails; different ones may be equal, too. A value. Used by one thread.
 class symbolic_shapes {
  public:
-  // An extent: a number, or a symbol, which is below 0.
+  // An extent: a number, or a symbol, which is at most shape::first_symbol.
   using extents = std::vector<std::int64_t>;
 
   explicit symbolic_shapes(const draft& d);
@@ -34,11 +34,11 @@ class symbolic_shapes {
  private:
   using all_extents = std::vector<std::optional<extents>>;  // of the outputs of a node
 
-  std::optional<extents> said_by_op(const node& n, std::size_t k);
-  std::optional<extents> of_product(const node& n) const;
-  std::optional<extents> of_reduction(const node& n) const;
-  std::optional<extents> of_transposition(const node& n) const;
-  std::optional<extents> as_declared(const shape& s, const std::optional<extents>& said);
+  // The shapes of a node's outputs as its op infers them from those of the inputs, with `unknown` where it says
+  // nothing.
+  std::vector<shape> inferred(const draft& d, const node& n);
+  // The declared shape, with what the op has inferred of unknown extents, or a symbol of their own for each.
+  std::optional<extents> as_declared(const shape& s, const shape& said);
   std::int64_t fresh_symbol() { return symbol_of({next_++}); }
   std::int64_t symbol_of(std::vector<int> parts);
   std::int64_t joined(std::int64_t a, std::int64_t b);

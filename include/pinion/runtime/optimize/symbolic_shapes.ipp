@@ -2,52 +2,14 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <iterator>
-#include <string_view>
 #include <utility>
 
 #include <pinion/base/cancellable_work.hpp>
-#include <pinion/op/conv/op.hpp>
-#include <pinion/op/elementwise/op.hpp>
-#include <pinion/op/layer/op.hpp>
-#include <pinion/op/layout/op.hpp>
-#include <pinion/op/matmul/op.hpp>
-#include <pinion/op/nn/op.hpp>
-#include <pinion/op/reduce/op.hpp>
-#include <pinion/op/source/op.hpp>
+#include <pinion/opkit/build.hpp>
+#include <pinion/opkit/shape_context.hpp>
+#include <pinion/runtime/optimize/elementwise_nodes.hpp>
 #include <pinion/runtime/optimize/symbolic_shapes.hpp>
-
-namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
-
-template <std::size_t N>
-bool is_one_of(const node& n, const std::array<std::string_view, N>& ops) {
-  return std::find(ops.begin(), ops.end(), n.op) != ops.end();
-}
-
-inline bool keeps_shape(const node& n) {
-  return is_one_of(n, std::array{op::identity::name, op::zeros_like::name, op::ones_like::name, op::softmax::name,
-                                 op::log_softmax::name, op::scale_rows::name});
-}
-inline bool is_reduction(const node& n) {
-  return is_one_of(n,
-                   std::array{op::reduce_sum::name, op::reduce_mean::name, op::reduce_max::name, op::reduce_min::name,
-                              op::reduce_prod::name, op::reduce_all::name, op::reduce_any::name});
-}
-inline bool is_cross_entropy(const node& n) {
-  return n.op == op::softmax_cross_entropy::name || n.op == op::sparse_softmax_cross_entropy::name;
-}
-// Tells whether output 0 is the product of the first two inputs.
-inline bool is_product(const node& n) {
-  return is_one_of(n, std::array{op::matmul::name, op::biased_matmul::name, op::matmul_relu_gradient::name,
-                                 op::matmul_bias_gradient::name});
-}
-// Tells whether axis 0 of the result is that of the first input.
-inline bool keeps_batch(const node& n) {
-  return is_one_of(n, std::array{op::conv2d::name, op::max_pool::name, op::avg_pool::name});
-}
-
-}}}}  // namespace pinion::v0::runtime::detail
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -56,12 +18,13 @@ PINION_DECL symbolic_shapes::symbolic_shapes(const draft& d) {
   for (node_id i = 0; i < d.size(); ++i) {
     cancellable_work::check();
     const node& n = d.node_at(i);
+    const bool is_open =
+        std::any_of(n.outputs.begin(), n.outputs.end(), [](const auto& o) { return !o.shape.known(); });
+    std::vector<shape> said;
+    if (is_open && d.runs(i) && !d.is_fed(i)) said = inferred(d, n);
+    said.resize(n.outputs.size(), shape::any());
     all_extents found;
-    for (std::size_t k = 0; k < n.outputs.size(); ++k) {
-      const shape& s = n.outputs[k].shape;
-      const bool computed = d.runs(i) && !d.is_fed(i) && !s.known();
-      found.push_back(as_declared(s, computed ? said_by_op(n, k) : std::nullopt));
-    }
+    for (std::size_t k = 0; k < n.outputs.size(); ++k) found.push_back(as_declared(n.outputs[k].shape, said[k]));
     known_.push_back(std::move(found));
   }
 }
@@ -99,74 +62,41 @@ PINION_DECL bool symbolic_shapes::surely_broadcast(std::span<const output> input
   return true;
 }
 
-// The shape of an output as its op makes it from the shapes of the inputs; nothing where this class knows no rule.
-PINION_DECL std::optional<symbolic_shapes::extents> symbolic_shapes::said_by_op(const node& n, std::size_t k) {
-  const auto like = [&](const output& o) { return of(o) ? std::optional(*of(o)) : std::nullopt; };
-  if (n.op == op::map_gradient::name) return like(n.inputs[k]);
-  if (n.attrs.has("program") && definition_of(n.op).infer == &op::any_map::infer) return space_of(n.inputs);
-  if (detail::keeps_shape(n)) return like(n.inputs[0]);
-  if (n.op == op::expand_like::name) return space_of(std::span(n.inputs).subspan(1));
-  if (n.op == op::reshape_like::name) return like(n.inputs[1]);
-  if (detail::is_product(n)) return k == 0 ? of_product(n) : std::nullopt;
-  if (n.op == op::transpose::name) return of_transposition(n);
-  if (detail::is_reduction(n)) return of_reduction(n);
-  if (const extents* const x = n.inputs.empty() ? nullptr : of(n.inputs[0]); x && detail::keeps_batch(n)) {
-    extents y{(*x)[0]};
-    while (y.size() < x->size()) y.push_back(fresh_symbol());
-    return y;
+PINION_DECL std::vector<shape> symbolic_shapes::inferred(const draft& d, const node& n) {
+  const auto as_shape = [](const extents* e) { return e ? shape(std::span<const std::int64_t>(*e)) : shape::any(); };
+  if (detail::is_elementwise(n)) {  // its extents may be those of several inputs, joined
+    const auto space = space_of(n.inputs);
+    return {as_shape(space ? &*space : nullptr)};
   }
-  if (const extents* const x = n.inputs.size() < 2 ? nullptr : of(n.inputs[1]); x && detail::is_cross_entropy(n))
-    return k == 0 ? extents{(*x)[0]} : *x;
-  return std::nullopt;
+  if (!is_library_op(n.op)) return {};  // it may take a symbol for a number
+  std::vector<output_type> inputs, outputs;
+  for (const output& in : n.inputs) {
+    inputs.push_back(d.type_of(in));
+    if (inputs.back().resource) return {};
+    inputs.back().shape = as_shape(of(in));
+  }
+  shape_context context(n, inputs, outputs);
+  if (!outcome_of([&] { definition_of(n.op).infer(context); })) return {};
+  std::vector<shape> said;
+  for (const output_type& o : outputs) said.push_back(o.shape);
+  return said;
 }
 
-PINION_DECL std::optional<symbolic_shapes::extents> symbolic_shapes::of_product(const node& n) const {
-  const extents *const a = of(n.inputs[0]), *const b = of(n.inputs[1]);
-  if (!a || !b) return std::nullopt;
-  return extents{(*a)[n.attrs.get_or("transpose_a", false) ? 1 : 0],
-                 (*b)[n.attrs.get_or("transpose_b", false) ? 0 : 1]};
-}
-
-PINION_DECL std::optional<symbolic_shapes::extents> symbolic_shapes::of_reduction(const node& n) const {
-  const extents* const x = of(n.inputs[0]);
-  if (!x) return std::nullopt;
-  const op::detail::axis_set axes = op::detail::reduced_axes(n.attrs, static_cast<int>(x->size()));
-  const bool keep_dims = n.attrs.get_or("keep_dims", false);
-  extents y;
-  for (std::size_t axis = 0; axis < x->size(); ++axis)
-    if (!axes.has(static_cast<int>(axis)))
-      y.push_back((*x)[axis]);
-    else if (keep_dims)
-      y.push_back(1);
-  return y;
-}
-
-PINION_DECL std::optional<symbolic_shapes::extents> symbolic_shapes::of_transposition(const node& n) const {
-  const extents* const x = of(n.inputs[0]);
-  if (!x) return std::nullopt;
-  extents y;
-  for (const std::int64_t axis : op::transpose::permutation(n.attrs, static_cast<int>(x->size())))
-    y.push_back((*x)[static_cast<std::size_t>(axis)]);
-  return y;
-}
-
-// The declared shape, with what the op said of unknown extents, or a symbol of their own for each.
-PINION_DECL std::optional<symbolic_shapes::extents> symbolic_shapes::as_declared(const shape& s,
-                                                                                 const std::optional<extents>& said) {
-  if (!s.has_rank()) return said;
+PINION_DECL std::optional<symbolic_shapes::extents> symbolic_shapes::as_declared(const shape& s, const shape& said) {
+  const bool told = said.has_rank() && (!s.has_rank() || said.rank() == s.rank());
+  if (!s.has_rank() && !told) return std::nullopt;
   extents all;
-  for (int axis = 0; axis < s.rank(); ++axis) {
-    const bool told = said && said->size() == static_cast<std::size_t>(s.rank());
-    const std::int64_t extent = s[axis] == unknown && told ? (*said)[static_cast<std::size_t>(axis)] : s[axis];
+  for (int axis = 0; axis < (told ? said : s).rank(); ++axis) {
+    std::int64_t extent = s.has_rank() ? s[axis] : unknown;
+    if (extent == unknown && told) extent = said[axis];
     all.push_back(extent == unknown ? fresh_symbol() : extent);
   }
   return all;
 }
 
-// Symbols are below `unknown`.
 PINION_DECL std::int64_t symbolic_shapes::symbol_of(std::vector<int> parts) {
-  const auto [at, is_new] =
-      symbols_.try_emplace(std::move(parts), unknown - 1 - static_cast<std::int64_t>(parts_.size()));
+  const auto next = shape::first_symbol - static_cast<std::int64_t>(parts_.size());
+  const auto [at, is_new] = symbols_.try_emplace(std::move(parts), next);
   if (is_new) parts_.push_back(at->first);
   return at->second;
 }
@@ -178,7 +108,7 @@ PINION_DECL std::int64_t symbolic_shapes::joined(std::int64_t a, std::int64_t b)
   if (b == 1 || a >= 0) return a;
   if (b >= 0) return b;
   const auto parts = [this](std::int64_t symbol) -> const std::vector<int>& {
-    return parts_[static_cast<std::size_t>(unknown - 1 - symbol)];
+    return parts_[static_cast<std::size_t>(shape::first_symbol - symbol)];
   };
   std::vector<int> all;
   std::set_union(parts(a).begin(), parts(a).end(), parts(b).begin(), parts(b).end(), std::back_inserter(all));
