@@ -7,6 +7,7 @@
 #include <pinion/runtime/optimize/fold_transposes.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/optimize/share_common.hpp>
+#include <pinion/runtime/optimize/symbolic_shapes.hpp>
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
@@ -297,6 +298,44 @@ Elu = Elu(MatMul, b) {add, min, lt, expm1, select} -> float [?, 3]
   auto e = pn::exp(any);
   auto n = e * 2.0f;
   CHECK(f.after(compose, n).find("(any)") != std::string::npos);
+}
+
+TEST_CASE("an op that keeps an unknown extent tells so, and one that changes it does not") {
+  fresh_graph f;
+  const auto x = pn::placeholder<float>({pn::unknown, 4}, "x"), y = pn::placeholder<float>({pn::unknown, 4}, "y");
+  const auto labels = pn::placeholder<int>({pn::unknown}, "labels");
+  // The first extent of the last fetch, and of another.
+  const auto agree = [&](const auto& a, const auto& b) {
+    const rt::draft d = f.draft_of({}, a, b);
+    const rt::symbolic_shapes shapes(d);
+    const auto first = [&](const auto& e) {
+      const std::string name = e.name();
+      for (pn::node_id i = 0; i < d.size(); ++i)
+        if (d.node_at(i).name == name) return shapes.of({i, 0})->at(0);
+      FAIL("no node " + name);
+      return std::int64_t{};
+    };
+    return first(a) == first(b);
+  };
+  CHECK(agree(x, pn::softmax(x)));
+  CHECK(agree(x, pn::concat({x, x}, 1)));
+  CHECK(agree(x, pn::squeeze(pn::expand_dims(x, 1), {1})));
+  CHECK(agree(x, pn::slice(x, {0, 1}, {-1, 2})));
+  CHECK(agree(x, pn::slice(x, {1, 1}, {-1, 2})) == false);
+  CHECK(agree(x, pn::pad(x, {{0, 0}, {1, 1}})));
+  CHECK(agree(x, pn::pad(x, {{0, 1}, {1, 1}})) == false);
+  CHECK(agree(labels, pn::one_hot<float>(labels, 3)));
+  CHECK(agree(labels, pn::gather(x, labels)));
+  CHECK(agree(x, pn::argmax(x, 1)));
+  CHECK(agree(x, pn::reduce_sum(x, 1)));
+  CHECK(agree(y, pn::reduce_sum(x, 1)) == false);
+  CHECK(agree(x, x + y) == false);
+  CHECK(agree(x + y, y * x));
+  CHECK(agree(x, pn::concat({x, x}, 0)) == false);
+  CHECK(agree(x, pn::split<2>(x, 0)[0]) == false);
+  CHECK(agree(x, pn::split<2>(x, 1)[0]));
+  CHECK(agree(x, pn::tile(x, {2, 1})) == false);
+  CHECK(agree(x, pn::tile(x, {1, 2})));
 }
 
 TEST_CASE("the gradients of statements join as those of one expression do") {

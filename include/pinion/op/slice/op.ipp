@@ -65,7 +65,8 @@ PINION_DECL shape box_of(const shape& x, const integers& begin, const integers& 
   shape y;
   for (std::size_t i = 0; i < size.size(); ++i) {
     const std::int64_t extent = x.has_rank() ? x[static_cast<int>(i)] : unknown;
-    const std::int64_t n = size[i] >= 0 ? size[i] : extent < 0 || begin[i] < 0 ? unknown : extent - begin[i];
+    const bool is_known = extent >= 0 && begin[i] >= 0;
+    const std::int64_t n = size[i] >= 0 ? size[i] : begin[i] == 0 ? extent : is_known ? extent - begin[i] : unknown;
     if (begin[i] < 0 || (extent >= 0 && (begin[i] > extent || n > extent - begin[i])))
       throw error(errc::invalid_argument, "a slice of " + std::to_string(n) + " from " + std::to_string(begin[i]) +
                                               " on along axis " + std::to_string(i) + " of a tensor of shape " +
@@ -88,7 +89,8 @@ PINION_DECL shape padded(const shape& x, const integers& before, const integers&
   shape y;
   for (int i = 0; i < x.rank(); ++i) {
     const auto k = static_cast<std::size_t>(i);
-    y.push_back(x[i] < 0 ? unknown : x[i] + before[k] + after[k]);
+    const std::int64_t around = before[k] + after[k];
+    y.push_back(around == 0 ? x[i] : x[i] < 0 ? unknown : x[i] + around);
   }
   return y;
 }
@@ -101,7 +103,7 @@ PINION_DECL shape tiled(const shape& x, const integers& multiples) {
     if (!countable({std::max<std::int64_t>(0, x[i]), times}))
       throw error(errc::resource_exhausted, "axis " + std::to_string(i) + " of a tensor of shape " + to_string(x) +
                                                 " cannot be repeated " + std::to_string(times) + " times");
-    y.push_back(x[i] < 0 ? unknown : x[i] * times);
+    y.push_back(times == 1 ? x[i] : x[i] < 0 ? unknown : x[i] * times);
   }
   return y;
 }
