@@ -226,8 +226,8 @@ struct check_masks {
     (M::load(in) || !M::load(in)).store(out + 32);
     M::load(in, 1).store(out + 48);
     M(true).store(out + 64, 1);
-    out[80] = any(M::load(in)), out[81] = any(M(false)), out[82] = all(M(true)), out[83] = all(M::load(in));
-    out[84] = M::lanes > 2 ? any(M::load(in, 1) && !M::load(in + 1)) : true;
+    out[80] = any(M::load(in)), out[81] = any(M(false));
+    out[82] = M::lanes > 2 ? any(M::load(in, 1) && !M::load(in + 1)) : true;
   }
   template <class Isa, class T>
   static PINION_INLINE void run(T zero, bool* out, int* lanes) {
@@ -250,7 +250,7 @@ void check_mask_bytes() {
       CHECK(out[48 + i] == (i == 0));
       CHECK(out[64 + i] == (i == 0));
     }
-    CHECK((out[80] && !out[81] && out[82] && !out[83] && out[84]));
+    CHECK((out[80] && !out[81] && out[82]));
   }
 }
 
@@ -310,31 +310,28 @@ TEST_CASE("a conversion keeps the lanes and converts each as C does", "[simd]") 
   check_conversions_of<std::uint8_t>();
 }
 
-struct reduce_lanes {
+struct add_lanes {
   template <class Isa>
   static PINION_INLINE void run(const float* x, float* out, int* lanes) {
     const auto v = simd<float, Isa>::load(x);
     *lanes = v.lanes;
-    out[0] = horizontal_sum(v), out[1] = horizontal_min(v), out[2] = horizontal_max(v);
-    out[3] = horizontal_sum(join(upper_half(v), lower_half(v)));
+    out[0] = horizontal_sum(v), out[1] = horizontal_sum(join(upper_half(v), lower_half(v)));
   }
 };
 
-TEST_CASE("lanes are folded half upon half", "[simd]") {
+TEST_CASE("lanes are added half upon half", "[simd]") {
   float x[16];
   for (int i = 0; i < 16; ++i) x[i] = std::ldexp(1.0f + float(i), 2 * (i % 7));
   for (int isa = 0; isa <= isa::best(); ++isa) {
-    float out[4], y[16];
+    float out[2], y[16];
     int lanes = 0;
-    entries<reduce_lanes, const float*, float*, int*>[isa](x, out, &lanes);
+    entries<add_lanes, const float*, float*, int*>[isa](x, out, &lanes);
     std::copy(x, x + 16, y);
     for (int half = lanes / 2; half > 0; half /= 2) {
       for (int i = 0; i < half; ++i) y[i] += y[i + half];
     }
     CHECK(out[0] == y[0]);
-    CHECK(out[1] == *std::min_element(x, x + lanes));
-    CHECK(out[2] == *std::max_element(x, x + lanes));
-    CHECK(out[3] == out[0]);
+    CHECK(out[1] == out[0]);
   }
 }
 

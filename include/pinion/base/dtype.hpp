@@ -17,49 +17,72 @@ namespace pinion { inline namespace v0 {
 //   half      -              2
 //
 // bfloat16 and half are dtypes of files and of devices that have them; they have no C++ type here.
-enum class dtype : std::uint8_t { invalid, float32, float64, int32, int64, uint8, boolean, string, bfloat16, half };
+// A new one is a row here: its name as a value, its name in texts, the C++ type of an element, and its kind.
+// clang-format off
+#define PINION_PLAIN_DTYPES(X)               \
+  X(float32, "float", float, real)           \
+  X(float64, "double", double, real)         \
+  X(int32, "int32", std::int32_t, integer)   \
+  X(int64, "int64", std::int64_t, integer)   \
+  X(uint8, "uint8", std::uint8_t, integer)   \
+  X(boolean, "bool", bool, truth)
+#define PINION_DTYPES(X)                   \
+  PINION_PLAIN_DTYPES(X)                   \
+  X(string, "string", std::string, text)   \
+  X(bfloat16, "bfloat16", std::byte[2], real) \
+  X(half, "half", std::byte[2], real)
+// clang-format on
+
+#define PINION_ROW(value, name, type, kind) , value
+enum class dtype : std::uint8_t { invalid PINION_DTYPES(PINION_ROW) };
+#undef PINION_ROW
+
+namespace detail {
+// The rows as data.
+struct dtype_facts {
+  enum kind_t { none, real, integer, truth, text };
+  std::string_view name;
+  std::size_t bytes;
+  kind_t kind;
+};
+#define PINION_ROW(value, name, type, kind) {name, sizeof(type), dtype_facts::kind},
+inline constexpr dtype_facts all_dtype_facts[] = {{"invalid", 0, dtype_facts::none}, PINION_DTYPES(PINION_ROW)};
+#undef PINION_ROW
+constexpr const dtype_facts& facts_of(dtype type) {
+  return all_dtype_facts[static_cast<unsigned>(type)];
+}
+}  // namespace detail
 
 // The name of a dtype, such as "float" or "int32".
 constexpr std::string_view to_string(dtype type) {
-  constexpr std::string_view names[] = {"invalid", "float", "double", "int32",    "int64",
-                                        "uint8",   "bool",  "string", "bfloat16", "half"};
-  return names[static_cast<unsigned>(type)];
+  return detail::facts_of(type).name;
 }
-
 // The bytes of one element in a buffer. The characters of a string are not counted.
 constexpr std::size_t size_of(dtype type) {
-  constexpr std::size_t sizes[] = {0, 4, 8, 4, 8, 1, 1, sizeof(std::string), 2, 2};
-  return sizes[static_cast<unsigned>(type)];
+  return detail::facts_of(type).bytes;
 }
-
 // True for float32, float64, bfloat16 and half. These are the dtypes through which gradients flow.
 constexpr bool is_floating(dtype type) {
-  return type == dtype::float32 || type == dtype::float64 || type == dtype::bfloat16 || type == dtype::half;
+  return detail::facts_of(type).kind == detail::dtype_facts::real;
 }
 // True for int32, int64 and uint8.
 constexpr bool is_integer(dtype type) {
-  return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8;
+  return detail::facts_of(type).kind == detail::dtype_facts::integer;
 }
 
 namespace detail {
+// Tells whether T is the type of a row, or a signed integer as large as that.
+template <class T, class Row>
+inline constexpr bool is_as = std::is_same_v<T, Row> ||
+                              (std::is_integral_v<T> && std::is_signed_v<T> && std::is_integral_v<Row> &&
+                               std::is_signed_v<Row> && sizeof(T) == sizeof(Row));
 template <class T>
 constexpr dtype dtype_for() {
-  if constexpr (std::is_same_v<T, float>)
-    return dtype::float32;
-  else if constexpr (std::is_same_v<T, double>)
-    return dtype::float64;
-  else if constexpr (std::is_same_v<T, bool>)
-    return dtype::boolean;
-  else if constexpr (std::is_same_v<T, std::string>)
-    return dtype::string;
-  else if constexpr (std::is_same_v<T, std::uint8_t>)
-    return dtype::uint8;
-  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 4)
-    return dtype::int32;
-  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 8)
-    return dtype::int64;
-  else
-    return dtype::invalid;
+#define PINION_ROW(value, name, type, kind) \
+  if (is_as<T, type>) return dtype::value;
+  PINION_DTYPES(PINION_ROW)
+#undef PINION_ROW
+  return dtype::invalid;
 }
 }  // namespace detail
 
@@ -109,18 +132,31 @@ struct dtype_set {
   friend constexpr bool operator==(dtype_set, dtype_set) = default;
 };
 
+namespace detail {
+constexpr dtype_set plain_of(dtype_facts::kind_t wanted) {
+  dtype_set all;
+#define PINION_ROW(value, name, type, kind) \
+  if (dtype_facts::kind == wanted) all = all | dtype_set{dtype::value};
+  PINION_PLAIN_DTYPES(PINION_ROW)
+#undef PINION_ROW
+  return all;
+}
+}  // namespace detail
+
 // The sets that kernels use. `plain` are the dtypes that can be copied byte by byte and have a C++ type.
 namespace dtypes {
 // No dtype at all.
 inline constexpr dtype_set none{};
 // The floating-point dtypes that have a C++ type.
-inline constexpr dtype_set floating{dtype::float32, dtype::float64};
+inline constexpr dtype_set floating = detail::plain_of(detail::dtype_facts::real);
 // The integer dtypes.
-inline constexpr dtype_set integers{dtype::int32, dtype::int64, dtype::uint8};
+inline constexpr dtype_set integers = detail::plain_of(detail::dtype_facts::integer);
+// The integer dtypes of rows, places and labels.
+inline constexpr dtype_set indices{dtype::int32, dtype::int64};
 // All dtypes that arithmetic is defined for.
 inline constexpr dtype_set numbers = floating | integers;
 // Numbers and bools: dtypes that are copied byte by byte.
-inline constexpr dtype_set plain = numbers | dtype_set{dtype::boolean};
+inline constexpr dtype_set plain = numbers | detail::plain_of(detail::dtype_facts::truth);
 // Every dtype that has a C++ type.
 inline constexpr dtype_set all = plain | dtype_set{dtype::string};
 // A node that yields no value, or a handle of a state, selects its kernel by no dtype.
@@ -128,21 +164,23 @@ inline constexpr dtype_set no_value{dtype::invalid};
 inline constexpr dtype_set any = all | no_value;
 }  // namespace dtypes
 
-// Calls f.template operator()<T>() for the C++ type of a dtype and returns its result. f must accept every plain
-// element type. Throws invalid_argument for a dtype that no plain type has.
+// Calls f.template operator()<T>() for the C++ type of a dtype among a set of plain ones, and returns its result. f
+// must accept every type of the set. Throws invalid_argument for any other dtype.
 //
 //   const double sum = visit_plain(t.dtype(), [&]<class T>() { return add_up(t.data<T>(), t.count()); });
-template <class F>
+//   visit_plain<dtypes::floating>(t.dtype(), [&]<class T>() { ... });      // float and double
+template <dtype_set Set = dtypes::plain, class F>
 constexpr decltype(auto) visit_plain(dtype type, F&& f) {
   switch (type) {
-    case dtype::float32: return f.template operator()<float>();
-    case dtype::float64: return f.template operator()<double>();
-    case dtype::int32: return f.template operator()<std::int32_t>();
-    case dtype::int64: return f.template operator()<std::int64_t>();
-    case dtype::uint8: return f.template operator()<std::uint8_t>();
-    case dtype::boolean: return f.template operator()<bool>();
-    default: detail::no_plain_type(type);
+#define PINION_ROW(value, name, type, kind)                                    \
+  case dtype::value:                                                           \
+    if constexpr (Set.has(dtype::value)) return f.template operator()<type>(); \
+    break;
+    PINION_PLAIN_DTYPES(PINION_ROW)
+#undef PINION_ROW
+    default: break;
   }
+  detail::no_plain_type(type);
 }
 
 }}  // namespace pinion::v0

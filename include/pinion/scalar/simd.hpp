@@ -330,7 +330,7 @@ PINION_VECTOR bool any_bit(simd<std::int64_t, Isa, N> x) {
 }
 }  // namespace detail
 
-// True if the mask is true in some lane, or in all lanes.
+// True if the mask is true in some lane.
 template <class T, class Isa, int N>
 PINION_VECTOR bool any(mask<T, Isa, N> m) {
   using V = typename mask<T, Isa, N>::vector;
@@ -344,12 +344,8 @@ PINION_VECTOR bool any(mask<T, Isa, N> m) {
     return bits != 0;
   }
 }
-template <class T, class Isa, int N>
-PINION_VECTOR bool all(mask<T, Isa, N> m) {
-  return !any(!m);
-}
 
-// ---- reductions
+// ---- sums
 
 namespace detail {
 struct plus_lanes {
@@ -358,42 +354,17 @@ struct plus_lanes {
     return static_cast<T>(wrapping<T>(a) + wrapping<T>(b));
   }
 };
-struct min_lanes {
-  template <class T>
-  PINION_VECTOR T operator()(T a, T b) const {
-    return b < a || b != b ? b : a;
-  }
-};
-struct max_lanes {
-  template <class T>
-  PINION_VECTOR T operator()(T a, T b) const {
-    return a < b || b != b ? b : a;
-  }
-};
+}  // namespace detail
 
-// Folds the lanes in a fixed order: the upper half onto the lower half, until one lane is left.
-template <class F, class T, class Isa, int N>
-PINION_VECTOR T fold(simd<T, Isa, N> x, F f) {
+// The sum of the lanes in a fixed order: the upper half is added to the lower half, until one lane is left.
+template <class T, class Isa, int N>
+PINION_VECTOR T horizontal_sum(simd<T, Isa, N> x) {
   T lane[N];
   x.store(lane);
   for (int half = N / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) lane[i] = f(lane[i], lane[i + half]);
+    for (int i = 0; i < half; ++i) lane[i] = detail::plus_lanes{}(lane[i], lane[i + half]);
   }
   return lane[0];
-}
-}  // namespace detail
-
-template <class T, class Isa, int N>
-PINION_VECTOR T horizontal_sum(simd<T, Isa, N> x) {
-  return detail::fold(x, detail::plus_lanes{});
-}
-template <class T, class Isa, int N>
-PINION_VECTOR T horizontal_min(simd<T, Isa, N> x) {
-  return detail::fold(x, detail::min_lanes{});
-}
-template <class T, class Isa, int N>
-PINION_VECTOR T horizontal_max(simd<T, Isa, N> x) {
-  return detail::fold(x, detail::max_lanes{});
 }
 
 // ---- abs, sign, rounding, sqrt

@@ -15,12 +15,12 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-// Makes a kernel for float or double of body.operator()<T>(context).
+// Makes a kernel for a floating dtype of body.operator()<T>(context).
 template <class Body>
 std::unique_ptr<kernel> make_cuda_image_kernel(const kernel_setup& setup, Body body) {
-  if (setup.input(0).dtype == dtype::float64)
-    return make_function_kernel([body](kernel_context& c) { body.template operator()<double>(c); });
-  return make_function_kernel([body](kernel_context& c) { body.template operator()<float>(c); });
+  return visit_plain<dtypes::floating>(setup.input(0).dtype, [&]<class T>() {
+    return make_function_kernel([body](kernel_context& c) { body.template operator()<T>(c); });
+  });
 }
 
 template <class T>

@@ -30,13 +30,16 @@ struct words {
 };
 
 template <dtype Type>
-using element_of = std::conditional_t<
-    Type == dtype::float32, float,
-    std::conditional_t<
-        Type == dtype::float64, double,
-        std::conditional_t<Type == dtype::int32, std::int32_t,
-                           std::conditional_t<Type == dtype::int64, std::int64_t,
-                                              std::conditional_t<Type == dtype::uint8, std::uint8_t, bool>>>>>;
+struct row;
+#define PINION_ROW(value, name, element, kind) \
+  template <>                                  \
+  struct row<dtype::value> {                   \
+    using type = element;                      \
+  };
+PINION_PLAIN_DTYPES(PINION_ROW)
+#undef PINION_ROW
+template <dtype Type>
+using element_of = typename row<Type>::type;
 
 // T is the type of its numbers.
 template <class T, int Inputs, int Literals, class Code, class Constants, class Results>

@@ -29,7 +29,7 @@ class interpreted_code {
     for (const scalar::result& r : p.results) last_use_[r.value] = p.code.size();
     for (std::size_t i = 0; i < p.code.size(); ++i)
       if (scalar::facts(p.code[i].op).operands > 0) compute(i);
-    for (const scalar::result& r : p.results) results.push_back({place_of(r.value), type_of(r.type)});
+    for (const scalar::result& r : p.results) results.push_back({place_of(r.value), r.type});
   }
 
   std::vector<cuda::interpreted_step> steps;
@@ -40,17 +40,6 @@ class interpreted_code {
  private:
   static constexpr std::uint32_t none = ~0u;
 
-  static cuda::element_type type_of(dtype type) {
-    switch (type) {
-      case dtype::float32: return cuda::element_type::of_float;
-      case dtype::float64: return cuda::element_type::of_double;
-      case dtype::int32: return cuda::element_type::of_int32;
-      case dtype::int64: return cuda::element_type::of_int64;
-      case dtype::uint8: return cuda::element_type::of_uint8;
-      case dtype::boolean: return cuda::element_type::of_bool;
-      default: throw error(errc::internal, "GPUs interpret no program of " + std::string(to_string(type)));
-    }
-  }
   void compute(std::size_t i) {
     const scalar::instruction& in = p_.code[i];
     const int operands = scalar::facts(in.op).operands;

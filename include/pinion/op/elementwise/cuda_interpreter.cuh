@@ -120,15 +120,14 @@ __device__ __forceinline__ void run_step(const interpreted_step& s, const interp
 }
 
 template <class T>
-__device__ __forceinline__ void store_result(const interpreted_elements& elements, int operand, element_type type,
+__device__ __forceinline__ void store_result(const interpreted_elements& elements, int operand, dtype type,
                                              const interpreted_values<T>& values) {
   switch (type) {
-    case element_type::of_float: return elements.store<float>(operand, values);
-    case element_type::of_double: return elements.store<double>(operand, values);
-    case element_type::of_int32: return elements.store<std::int32_t>(operand, values);
-    case element_type::of_int64: return elements.store<std::int64_t>(operand, values);
-    case element_type::of_uint8: return elements.store<std::uint8_t>(operand, values);
-    case element_type::of_bool: return elements.store<bool>(operand, values);
+#define PINION_ROW(value, name, element, kind) \
+  case dtype::value: return elements.store<element>(operand, values);
+    PINION_PLAIN_DTYPES(PINION_ROW)
+#undef PINION_ROW
+    default: return;  // an executable program has no others
   }
 }
 

@@ -8,14 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <pinion/base/dtype.hpp>
 #include <pinion/op/elementwise/cuda_walk.hpp>
 #include <pinion/scalar/opcode.hpp>
 
 struct CUstream_st;
 
 namespace pinion { inline namespace v0 { namespace cuda {
-
-enum class element_type : std::uint32_t { of_float, of_double, of_int32, of_int64, of_uint8, of_bool };
 
 // The place of a value: the number of a slot, or that of a number of the program, with the highest bit set.
 using interpreted_place = std::uint32_t;
@@ -30,7 +29,7 @@ struct interpreted_step {
 };
 struct interpreted_result {
   interpreted_place value;
-  element_type type;
+  pinion::dtype type;
 };
 
 // A program over numbers of type T, which is float, double, std::int32_t, std::int64_t or std::uint8_t. Masks are

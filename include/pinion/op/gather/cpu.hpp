@@ -155,39 +155,33 @@ void run_one_hot(kernel_context& c, std::int64_t depth) {
 
 inline std::unique_ptr<kernel> make_kernel(gather, const kernel_setup& setup) {
   const std::int64_t axis = detail::axis_of(setup.attrs());
-  if (setup.input(1).dtype == dtype::int64)
-    return make_function_kernel([axis](kernel_context& c) { detail::run_gather<std::int64_t>(c, axis); });
-  return make_function_kernel([axis](kernel_context& c) { detail::run_gather<std::int32_t>(c, axis); });
+  return visit_plain<dtypes::indices>(setup.input(1).dtype, [axis]<class Index>() {
+    return make_function_kernel([axis](kernel_context& c) { detail::run_gather<Index>(c, axis); });
+  });
 }
 
 inline std::unique_ptr<kernel> make_kernel(scatter_dense, const kernel_setup& setup) {
   const auto add_row = detail::add_row_of(setup.input(1).dtype);
   const std::int64_t axis = detail::axis_of(setup.attrs());
-  if (setup.input(0).dtype == dtype::int64)
-    return make_function_kernel([=](kernel_context& c) { detail::run_scatter_dense<std::int64_t>(c, axis, add_row); });
-  return make_function_kernel([=](kernel_context& c) { detail::run_scatter_dense<std::int32_t>(c, axis, add_row); });
+  return visit_plain<dtypes::indices>(setup.input(0).dtype, [=]<class Index>() {
+    return make_function_kernel([=](kernel_context& c) { detail::run_scatter_dense<Index>(c, axis, add_row); });
+  });
 }
 
 inline std::unique_ptr<kernel> make_kernel(partition_indices, const kernel_setup& setup) {
   integers begins{0};
   for (const std::int64_t rows : setup.attrs().get<integers>("rows")) begins.push_back(begins.back() + rows);
-  if (setup.input(0).dtype == dtype::int64)
-    return make_function_kernel(
-        [begins](kernel_context& c) { detail::run_partition_indices<std::int64_t>(c, begins); });
-  return make_function_kernel([begins](kernel_context& c) { detail::run_partition_indices<std::int32_t>(c, begins); });
+  return visit_plain<dtypes::indices>(setup.input(0).dtype, [&]<class Index>() {
+    return make_function_kernel([begins](kernel_context& c) { detail::run_partition_indices<Index>(c, begins); });
+  });
 }
 
 inline std::unique_ptr<kernel> make_kernel(one_hot, const kernel_setup& setup) {
   const auto depth = setup.attrs().get<std::int64_t>("depth");
-  return visit_plain(setup.node.outputs[0].dtype, [&]<class T>() -> std::unique_ptr<kernel> {
-    switch (setup.input(0).dtype) {
-      case dtype::int32:
-        return make_function_kernel([depth](kernel_context& c) { detail::run_one_hot<T, std::int32_t>(c, depth); });
-      case dtype::int64:
-        return make_function_kernel([depth](kernel_context& c) { detail::run_one_hot<T, std::int64_t>(c, depth); });
-      default:
-        return make_function_kernel([depth](kernel_context& c) { detail::run_one_hot<T, std::uint8_t>(c, depth); });
-    }
+  return visit_plain(setup.node.outputs[0].dtype, [&]<class T>() {
+    return visit_plain<dtypes::integers>(setup.input(0).dtype, [&]<class Index>() {
+      return make_function_kernel([depth](kernel_context& c) { detail::run_one_hot<T, Index>(c, depth); });
+    });
   });
 }
 

@@ -34,12 +34,7 @@ void run_cuda_gather(kernel_context& c, std::int64_t attribute) {
 // Calls f.operator()<T>() for a dtype whose rows GPUs add up.
 template <class F>
 void visit_added(dtype type, F&& f) {
-  switch (type) {
-    case dtype::float64: return f.template operator()<double>();
-    case dtype::int32: return f.template operator()<std::int32_t>();
-    case dtype::int64: return f.template operator()<std::int64_t>();
-    default: return f.template operator()<float>();
-  }
+  visit_plain<dtypes::floating | dtypes::indices>(type, f);
 }
 
 // A stable sort puts the rows of one index next to one another, so they are added in a fixed order.
@@ -83,29 +78,24 @@ void run_cuda_one_hot(kernel_context& c, dtype type, std::int64_t depth) {
 
 inline std::unique_ptr<kernel> make_cuda_kernel(gather, const kernel_setup& setup) {
   const std::int64_t axis = detail::axis_of(setup.attrs());
-  if (setup.input(1).dtype == dtype::int64)
-    return make_function_kernel([axis](kernel_context& c) { detail::run_cuda_gather<std::int64_t>(c, axis); });
-  return make_function_kernel([axis](kernel_context& c) { detail::run_cuda_gather<std::int32_t>(c, axis); });
+  return visit_plain<dtypes::indices>(setup.input(1).dtype, [axis]<class Index>() {
+    return make_function_kernel([axis](kernel_context& c) { detail::run_cuda_gather<Index>(c, axis); });
+  });
 }
 
 inline std::unique_ptr<kernel> make_cuda_kernel(scatter_dense, const kernel_setup& setup) {
   const std::int64_t axis = detail::axis_of(setup.attrs());
-  if (setup.input(0).dtype == dtype::int64)
-    return make_function_kernel([axis](kernel_context& c) { detail::run_cuda_scatter_dense<std::int64_t>(c, axis); });
-  return make_function_kernel([axis](kernel_context& c) { detail::run_cuda_scatter_dense<std::int32_t>(c, axis); });
+  return visit_plain<dtypes::indices>(setup.input(0).dtype, [axis]<class Index>() {
+    return make_function_kernel([axis](kernel_context& c) { detail::run_cuda_scatter_dense<Index>(c, axis); });
+  });
 }
 
 inline std::unique_ptr<kernel> make_cuda_kernel(one_hot, const kernel_setup& setup) {
   const auto depth = setup.attrs().get<std::int64_t>("depth");
   const dtype type = setup.node.outputs[0].dtype;
-  switch (setup.input(0).dtype) {
-    case dtype::int32:
-      return make_function_kernel([=](kernel_context& c) { detail::run_cuda_one_hot<std::int32_t>(c, type, depth); });
-    case dtype::int64:
-      return make_function_kernel([=](kernel_context& c) { detail::run_cuda_one_hot<std::int64_t>(c, type, depth); });
-    default:
-      return make_function_kernel([=](kernel_context& c) { detail::run_cuda_one_hot<std::uint8_t>(c, type, depth); });
-  }
+  return visit_plain<dtypes::integers>(setup.input(0).dtype, [=]<class Index>() {
+    return make_function_kernel([=](kernel_context& c) { detail::run_cuda_one_hot<Index>(c, type, depth); });
+  });
 }
 
 }}}  // namespace pinion::v0::op

@@ -27,7 +27,7 @@ void add_rows(const T* x, std::int64_t rows, std::int64_t columns, bool transpos
 template <class F>
 std::unique_ptr<kernel> make_product_kernel(const kernel_setup& setup, F f) {
   const bool ta = setup.attrs().get_or("transpose_a", false), tb = setup.attrs().get_or("transpose_b", false);
-  return visit_floating(setup.input(0).dtype, [&]<class T>() {
+  return visit_plain<dtypes::floating>(setup.input(0).dtype, [&]<class T>() {
     const auto run = [ta, tb, f](kernel_context& c) {
       const auto &a = c.input(0), &b = c.input(1);
       const auto [m, n, k] = sides_of_product(a.shape(), ta, b.shape(), tb);

@@ -135,8 +135,7 @@ std::unique_ptr<kernel> make_cuda_product(const kernel_setup& setup, F f) {
       f.template operator()<T>(cuda_product<T>{c, *plans, {m, n, k, ta, tb}});
     });
   };
-  const bool is_double = setup.input(0).dtype == dtype::float64;
-  return is_double ? make.template operator()<double>() : make.template operator()<float>();
+  return visit_plain<dtypes::floating>(setup.input(0).dtype, make);
 }
 
 }  // namespace detail

@@ -126,25 +126,25 @@ void run_in_top_k(kernel_context& c, std::int64_t k) {
 }  // namespace detail
 
 inline std::unique_ptr<kernel> make_kernel(softmax, const kernel_setup& setup) {
-  return detail::visit_floating(setup.input(0).dtype, [&]<class T>() {
+  return visit_plain<dtypes::floating>(setup.input(0).dtype, [&]<class T>() {
     return make_function_kernel([](kernel_context& c) { detail::run_softmax<T, loops::softmax_rows>(c); });
   });
 }
 
 inline std::unique_ptr<kernel> make_kernel(log_softmax, const kernel_setup& setup) {
-  return detail::visit_floating(setup.input(0).dtype, [&]<class T>() {
+  return visit_plain<dtypes::floating>(setup.input(0).dtype, [&]<class T>() {
     return make_function_kernel([](kernel_context& c) { detail::run_softmax<T, loops::log_softmax_rows>(c); });
   });
 }
 
 inline std::unique_ptr<kernel> make_kernel(scale_rows, const kernel_setup& setup) {
-  return detail::visit_floating(setup.input(0).dtype, [&]<class T>() {
+  return visit_plain<dtypes::floating>(setup.input(0).dtype, [&]<class T>() {
     return make_function_kernel([](kernel_context& c) { detail::run_scale_rows<T>(c); });
   });
 }
 
 inline std::unique_ptr<kernel> make_kernel(softmax_cross_entropy, const kernel_setup& setup) {
-  return detail::visit_floating(setup.input(1).dtype, [&]<class T>() {
+  return visit_plain<dtypes::floating>(setup.input(1).dtype, [&]<class T>() {
     return make_function_kernel([](kernel_context& c) { detail::run_cross_entropy<T>(c); });
   });
 }

@@ -70,25 +70,25 @@ void run_cuda_sparse_cross_entropy(kernel_context& c) {
 }  // namespace detail
 
 inline std::unique_ptr<kernel> make_cuda_kernel(softmax, const kernel_setup& setup) {
-  return detail::visit_floating(setup.input(0).dtype, [&]<class T>() {
+  return visit_plain<dtypes::floating>(setup.input(0).dtype, [&]<class T>() {
     return make_function_kernel([](kernel_context& c) { detail::run_cuda_softmax<T>(c, &cuda::softmax<T>); });
   });
 }
 
 inline std::unique_ptr<kernel> make_cuda_kernel(log_softmax, const kernel_setup& setup) {
-  return detail::visit_floating(setup.input(0).dtype, [&]<class T>() {
+  return visit_plain<dtypes::floating>(setup.input(0).dtype, [&]<class T>() {
     return make_function_kernel([](kernel_context& c) { detail::run_cuda_softmax<T>(c, &cuda::log_softmax<T>); });
   });
 }
 
 inline std::unique_ptr<kernel> make_cuda_kernel(scale_rows, const kernel_setup& setup) {
-  return detail::visit_floating(setup.input(0).dtype, [&]<class T>() {
+  return visit_plain<dtypes::floating>(setup.input(0).dtype, [&]<class T>() {
     return make_function_kernel([](kernel_context& c) { detail::run_cuda_scale_rows<T>(c); });
   });
 }
 
 inline std::unique_ptr<kernel> make_cuda_kernel(softmax_cross_entropy, const kernel_setup& setup) {
-  return detail::visit_floating(setup.input(1).dtype, [&]<class T>() {
+  return visit_plain<dtypes::floating>(setup.input(1).dtype, [&]<class T>() {
     return make_function_kernel([](kernel_context& c) { detail::run_cuda_cross_entropy<T>(c); });
   });
 }

@@ -33,8 +33,8 @@ inline error wrong_label(std::int64_t row, std::int64_t label, std::int64_t clas
 // Calls f.operator()<T, Index>() with the types of a floating dtype and an integer one.
 template <class F>
 decltype(auto) visit_indexed(dtype value, dtype index, F&& f) {
-  return visit_floating(value, [&]<class T>() {
-    return index == dtype::int64 ? f.template operator()<T, std::int64_t>() : f.template operator()<T, std::int32_t>();
+  return visit_plain<dtypes::floating>(value, [&]<class T>() {
+    return visit_plain<dtypes::indices>(index, [&]<class Index>() { return f.template operator()<T, Index>(); });
   });
 }
 

@@ -147,20 +147,17 @@ std::unique_ptr<kernel> make_random(const attributes& attrs, std::string_view fi
 
 template <template <class> class Elements>
 std::unique_ptr<kernel> make_normal(const attributes& attrs) {
-  return attrs.get<dtype>("dtype") == dtype::float64 ? make_random<Elements, double>(attrs, "mean", "stddev")
-                                                     : make_random<Elements, float>(attrs, "mean", "stddev");
+  return visit_plain<dtypes::floating>(attrs.get<dtype>("dtype"),
+                                       [&]<class T>() { return make_random<Elements, T>(attrs, "mean", "stddev"); });
 }
 
 }  // namespace detail
 
 inline std::unique_ptr<kernel> make_kernel(random_uniform, const kernel_setup& setup) {
   const attributes& attrs = setup.attrs();
-  switch (attrs.get<dtype>("dtype")) {
-    case dtype::float64: return detail::make_random<detail::uniform_elements, double>(attrs, "minval", "maxval");
-    case dtype::int32: return detail::make_random<detail::uniform_elements, std::int32_t>(attrs, "minval", "maxval");
-    case dtype::int64: return detail::make_random<detail::uniform_elements, std::int64_t>(attrs, "minval", "maxval");
-    default: return detail::make_random<detail::uniform_elements, float>(attrs, "minval", "maxval");
-  }
+  return visit_plain<dtypes::floating | dtypes::indices>(attrs.get<dtype>("dtype"), [&]<class T>() {
+    return detail::make_random<detail::uniform_elements, T>(attrs, "minval", "maxval");
+  });
 }
 
 inline std::unique_ptr<kernel> make_kernel(random_normal, const kernel_setup& setup) {

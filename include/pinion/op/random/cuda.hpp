@@ -77,20 +77,17 @@ std::unique_ptr<kernel> make_cuda_random(const attributes& attrs, std::string_vi
 
 template <template <class> class Draw>
 std::unique_ptr<kernel> make_cuda_normal(const attributes& attrs) {
-  return attrs.get<dtype>("dtype") == dtype::float64 ? make_cuda_random<Draw, double>(attrs, "mean", "stddev")
-                                                     : make_cuda_random<Draw, float>(attrs, "mean", "stddev");
+  return visit_plain<dtypes::floating>(attrs.get<dtype>("dtype"),
+                                       [&]<class T>() { return make_cuda_random<Draw, T>(attrs, "mean", "stddev"); });
 }
 
 }  // namespace detail
 
 inline std::unique_ptr<kernel> make_cuda_kernel(random_uniform, const kernel_setup& setup) {
   const attributes& attrs = setup.attrs();
-  switch (attrs.get<dtype>("dtype")) {
-    case dtype::float64: return detail::make_cuda_random<detail::draw_uniform, double>(attrs, "minval", "maxval");
-    case dtype::int32: return detail::make_cuda_random<detail::draw_uniform, std::int32_t>(attrs, "minval", "maxval");
-    case dtype::int64: return detail::make_cuda_random<detail::draw_uniform, std::int64_t>(attrs, "minval", "maxval");
-    default: return detail::make_cuda_random<detail::draw_uniform, float>(attrs, "minval", "maxval");
-  }
+  return visit_plain<dtypes::floating | dtypes::indices>(attrs.get<dtype>("dtype"), [&]<class T>() {
+    return detail::make_cuda_random<detail::draw_uniform, T>(attrs, "minval", "maxval");
+  });
 }
 
 inline std::unique_ptr<kernel> make_cuda_kernel(random_normal, const kernel_setup& setup) {

@@ -166,7 +166,7 @@ inline std::unique_ptr<kernel> make_kernel(reduce_mean, const kernel_setup& setu
       return make_function_kernel(
           [attrs = setup.attrs()](kernel_context& c) { detail::run_integer_mean<T>(c, attrs); });
     else
-      return nullptr;  // visit_floating handles floating types
+      return nullptr;  // floating types are dealt with above
   });
 }
 inline std::unique_ptr<kernel> make_kernel(reduce_max, const kernel_setup& setup) {
@@ -380,7 +380,7 @@ inline std::unique_ptr<kernel> make_kernel(expand_like, const kernel_setup& setu
 }
 
 inline std::unique_ptr<kernel> make_kernel(prod_grad, const kernel_setup& setup) {
-  return detail::visit_floating(setup.input(1).dtype, [&]<class T>() {
+  return visit_plain<dtypes::floating>(setup.input(1).dtype, [&]<class T>() {
     return make_function_kernel([attrs = setup.attrs()](kernel_context& c) { detail::run_prod_grad<T>(c, attrs); });
   });
 }

@@ -193,7 +193,7 @@ inline std::unique_ptr<kernel> make_cuda_kernel(expand_like, const kernel_setup&
   });
 }
 inline std::unique_ptr<kernel> make_cuda_kernel(prod_grad, const kernel_setup& setup) {
-  return detail::visit_floating(setup.input(1).dtype, [&]<class T>() {
+  return visit_plain<dtypes::floating>(setup.input(1).dtype, [&]<class T>() {
     return make_function_kernel(
         [attrs = setup.attrs()](kernel_context& c) { detail::run_cuda_prod_grad<T>(c, attrs); });
   });

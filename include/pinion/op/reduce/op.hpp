@@ -47,8 +47,7 @@ struct reduction {
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{attr::integers("axes").optional(), attr::flag("keep_dims").optional()};
   static constexpr bool bears_changing_inputs = true;
-  static constexpr kernel_set kernels{.cpu = dtypes::numbers,
-                                      .gpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64}};
+  static constexpr kernel_set kernels{.cpu = dtypes::numbers, .gpu = dtypes::floating | dtypes::indices};
   static void infer(shape_context& c);
   static double work(const work_context& c);
 };

@@ -87,10 +87,4 @@ decltype(auto) visit_number(dtype type, F&& f) {
   });
 }
 
-// Calls f.operator()<T>() with the type of a dtype among dtypes::floating.
-template <class F>
-decltype(auto) visit_floating(dtype type, F&& f) {
-  return type == dtype::float64 ? f.template operator()<double>() : f.template operator()<float>();
-}
-
 }}}}  // namespace pinion::v0::op::detail

@@ -136,9 +136,10 @@ inline std::unique_ptr<kernel> make_cuda_kernel(tile, const kernel_setup& setup)
 }
 
 inline std::unique_ptr<kernel> make_cuda_kernel(tile_grad, const kernel_setup& setup) {
-  const bool is_double = setup.input(0).dtype == dtype::float64;
-  return make_function_kernel([is_double, multiples = setup.attrs().get<integers>("multiples")](kernel_context& c) {
-    is_double ? detail::run_cuda_tile_grad<double>(c, multiples) : detail::run_cuda_tile_grad<float>(c, multiples);
+  return visit_plain<dtypes::floating>(setup.input(0).dtype, [&]<class T>() {
+    return make_function_kernel([multiples = setup.attrs().get<integers>("multiples")](kernel_context& c) {
+      detail::run_cuda_tile_grad<T>(c, multiples);
+    });
   });
 }
 

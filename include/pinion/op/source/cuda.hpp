@@ -51,12 +51,7 @@ inline std::unique_ptr<kernel> make_cuda_kernel(range, const kernel_setup& setup
       cuda::count_up(c.device->stream()->native(), y, n, start, delta);
     });
   };
-  switch (setup.node.outputs[0].dtype) {
-    case dtype::float64: return with.template operator()<double>();
-    case dtype::int32: return with.template operator()<std::int32_t>();
-    case dtype::int64: return with.template operator()<std::int64_t>();
-    default: return with.template operator()<float>();
-  }
+  return visit_plain<dtypes::floating | dtypes::indices>(setup.node.outputs[0].dtype, with);
 }
 
 inline std::unique_ptr<kernel> make_cuda_kernel(shape_of, const kernel_setup&) {

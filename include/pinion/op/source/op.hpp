@@ -80,7 +80,7 @@ struct range {
   static constexpr input_count inputs = 0;
   static constexpr attribute_list attrs{attr::dtype("dtype"), attr::number("start"), attr::number("limit"),
                                         attr::number("delta")};
-  static constexpr dtype_set types = dtypes::floating | dtype_set{dtype::int32, dtype::int64};
+  static constexpr dtype_set types = dtypes::floating | dtypes::indices;
   static constexpr kernel_set kernels{.cpu = types, .gpu = types};
   static constexpr std::int64_t most = std::int64_t{1} << 56;  // counts stop here: no memory holds so many
   static std::int64_t count(const attributes& of);

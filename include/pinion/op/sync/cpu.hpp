@@ -128,10 +128,9 @@ inline void join_rows(kernel_context& c, const std::vector<state::contribution>&
   any_tensor &indices = c.allocate(0, dtype::int64, {n}), &rows = c.allocate(1, all[0].rows.dtype(), extent);
   std::int64_t* to = indices.data<std::int64_t>();
   for (const state::contribution& one : all) {
-    if (one.indices.dtype() == dtype::int32)
-      to = std::copy_n(one.indices.data<std::int32_t>(), one.indices.count(), to);
-    else
-      to = std::copy_n(one.indices.data<std::int64_t>(), one.indices.count(), to);
+    visit_plain<dtypes::indices>(one.indices.dtype(), [&]<class Index>() {
+      to = std::copy_n(one.indices.data<Index>(), one.indices.count(), to);
+    });
   }
   visit_plain(rows.dtype(), [&]<class T>() {
     if constexpr (std::is_floating_point_v<T>) {

@@ -135,7 +135,7 @@ struct apply_product {
       detail::update_attrs + attribute_list{attr::flag("transpose_a").optional(), attr::flag("transpose_b").optional()};
   static constexpr bool bears_changing_inputs = true;
   static constexpr int states = states_of_attribute;
-  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::float32, dtype::float64}, .gpu = {}};
+  static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = {}};
   static constexpr bool stateful = true;
   static constexpr std::string_view no_gradient = "an optimizer's update changes state";
   static dtype key(const node& n) { return detail::update_program(n.attrs).arithmetic; }

@@ -49,14 +49,8 @@ class sparse_launch {
 
   void run() const {
     const std::span order(static_cast<named_row*>(order_.raw()), static_cast<std::size_t>(indices_.count()));
-    if (indices_.dtype() == dtype::int64)
-      sort_rows<std::int64_t>(indices_, extent_, order);
-    else
-      sort_rows<std::int32_t>(indices_, extent_, order);
-    visit_plain(rows_.dtype(), [&]<class T>() {
-      if constexpr (std::is_floating_point_v<T>)
-        if (size_ > 0) update<T>(order);
-    });
+    visit_plain<dtypes::indices>(indices_.dtype(), [&]<class Index>() { sort_rows<Index>(indices_, extent_, order); });
+    if (size_ > 0) visit_plain<dtypes::floating>(rows_.dtype(), [&]<class T>() { update<T>(order); });
   }
 
  private:
