@@ -63,12 +63,15 @@ compile units that include it without these, -O3 for example. Its expressions ar
 #endif
 
 // The build mode must be the same in every unit of a program. The name below is thread-local in one mode and not in the
-// other, and every unit mentions it, so that the linker refuses a mixture and prints the name.
+// other, and every unit mentions it, so that the linker refuses a mixture and prints the name. lld looks at definitions
+// alone, but refuses a section that is thread-local in part: one has that name behind a dot.
+#define PINION_ONE_MODE gnu::used, gnu::section(".pinion_units_of_header_only_and_compiled_mode_do_not_link")
 extern "C" {
 #if defined(PINION_COMPILED)
 extern __thread char pinion_units_of_header_only_and_compiled_mode_do_not_link;  // cmake/compiled/build_mode.cpp
+[[PINION_ONE_MODE]] static __thread char pinion_compiled_mode = 0;
 #else
-[[gnu::used]] inline char pinion_units_of_header_only_and_compiled_mode_do_not_link = 0;
+[[PINION_ONE_MODE]] inline char pinion_units_of_header_only_and_compiled_mode_do_not_link = 0;
 #endif
 }
 #if defined(PINION_COMPILED)

@@ -45,8 +45,7 @@ PINION_OF_VALUES void compute_into(Number* number, Mask* mask, int id, Instructi
 // The value of an instruction where masks are numbers too: 1 for true, 0 for false.
 template <opcode Op, class V>
 PINION_OF_VALUES V compute_in_numbers(V a, [[maybe_unused]] V b, [[maybe_unused]] V c) {
-  using T = typename V::value_type;
-  [[maybe_unused]] const V yes = T(1), no = T(0);
+  [[maybe_unused]] const V yes = typename V::value_type(1), no = typename V::value_type(0);
   if constexpr (Op == opcode::select)
     return select(a != no, b, c);
   else if constexpr (is_logic(Op))
