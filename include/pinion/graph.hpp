@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include <pinion/autodiff/spelling.hpp>
+#include <pinion/autodiff/functions.hpp>
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/graph/device_guard.hpp>
@@ -20,21 +20,21 @@
 #include <pinion/nn/layers.hpp>
 #include <pinion/nn/partitioned_variable.hpp>
 #include <pinion/nn/split_layers.hpp>
-#include <pinion/op/control/spelling.hpp>
-#include <pinion/op/conv/spelling.hpp>
-#include <pinion/op/elementwise/spelling.hpp>
-#include <pinion/op/gather/spelling.hpp>
-#include <pinion/op/layout/spelling.hpp>
-#include <pinion/op/matmul/spelling.hpp>
-#include <pinion/op/nn/spelling.hpp>
+#include <pinion/op/control/functions.hpp>
+#include <pinion/op/conv/functions.hpp>
+#include <pinion/op/elementwise/functions.hpp>
+#include <pinion/op/gather/functions.hpp>
+#include <pinion/op/layout/functions.hpp>
+#include <pinion/op/matmul/functions.hpp>
+#include <pinion/op/nn/functions.hpp>
+#include <pinion/op/queue/functions.hpp>
 #include <pinion/op/queue/queue_list.hpp>
-#include <pinion/op/queue/spelling.hpp>
-#include <pinion/op/random/spelling.hpp>
-#include <pinion/op/reduce/spelling.hpp>
-#include <pinion/op/slice/spelling.hpp>
-#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/random/functions.hpp>
+#include <pinion/op/reduce/functions.hpp>
+#include <pinion/op/slice/functions.hpp>
+#include <pinion/op/source/functions.hpp>
+#include <pinion/op/variable/functions.hpp>
 #include <pinion/op/variable/local_variables.hpp>
-#include <pinion/op/variable/spelling.hpp>
 #include <pinion/place/place.hpp>
 #include <pinion/place/static_cluster.hpp>
 #include <pinion/placement/cost/cost_placer.hpp>

@@ -4,8 +4,8 @@
 #include <string>
 
 #include <pinion/graph/scopes.hpp>
-#include <pinion/op/source/spelling.hpp>
-#include <pinion/op/variable/spelling.hpp>
+#include <pinion/op/source/functions.hpp>
+#include <pinion/op/variable/functions.hpp>
 
 #include "support/caught.hpp"
 #include "support/ends.hpp"

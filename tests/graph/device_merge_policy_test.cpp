@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <pinion/graph/device_guard.hpp>
-#include <pinion/op/source/spelling.hpp>
-#include <pinion/op/variable/spelling.hpp>
+#include <pinion/op/source/functions.hpp>
+#include <pinion/op/variable/functions.hpp>
 
 #include "support/ends.hpp"
 #include "support/spec_table.hpp"

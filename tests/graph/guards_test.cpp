@@ -5,9 +5,9 @@
 
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/graph/scopes.hpp>
-#include <pinion/op/queue/spelling.hpp>
-#include <pinion/op/source/spelling.hpp>
-#include <pinion/op/variable/spelling.hpp>
+#include <pinion/op/queue/functions.hpp>
+#include <pinion/op/source/functions.hpp>
+#include <pinion/op/variable/functions.hpp>
 
 #include "support/caught.hpp"
 #include "support/ends.hpp"

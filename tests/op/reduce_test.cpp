@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include <pinion/op/elementwise/spelling.hpp>
-#include <pinion/op/reduce/spelling.hpp>
-#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/elementwise/functions.hpp>
+#include <pinion/op/reduce/functions.hpp>
+#include <pinion/op/source/functions.hpp>
 
 #include "support/kernel_bench.hpp"
 

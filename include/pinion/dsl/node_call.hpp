@@ -1,6 +1,7 @@
 // Making nodes of ops that are not elementwise.
 //
-// Spellings of ops (op/FAMILY/spelling.hpp) are written with it; programs call these, or pn::call for ops of their own.
+// Spellings of ops (op/FAMILY/functions.hpp) are written with it; programs call these, or pn::call for ops of their
+// own.
 #pragma once
 
 #include <initializer_list>

@@ -22,7 +22,7 @@ struct endpoint {
 // get a prefix. A value of the graph around the body becomes an argument of it on first use; a variable gets a second
 // node with the same state. Bodies nest. Stays on the thread that made it, and is destroyed in reverse order of
 // construction. Users meet it through cond and while_loop. An op with bodies of its own uses it as these do, in
-// op/control/spelling.hpp: begin a trace, add arguments, call the user's function, take its results, and read
+// op/control/functions.hpp: begin a trace, add arguments, call the user's function, take its results, and read
 // captures() for the values to pass.
 class body_trace {
  public:

@@ -7,8 +7,8 @@
 
 #include <utility>
 
-#include <pinion/op/elementwise/spelling.hpp>
-#include <pinion/op/nn/spelling.hpp>
+#include <pinion/op/elementwise/functions.hpp>
+#include <pinion/op/nn/functions.hpp>
 
 namespace pinion { inline namespace v0 { namespace nn {
 
@@ -22,8 +22,8 @@ using pinion::relu;
 using pinion::sigmoid;
 using pinion::softmax;
 using pinion::softplus;
-// The hyperbolic tangent as an object; see op/elementwise/spelling.hpp for the reason why pinion::tanh is a function. A
-// program without `using namespace pinion` may write pn::tanh as an argument too.
+// The hyperbolic tangent as an object; see op/elementwise/functions.hpp for the reason why pinion::tanh is a function.
+// A program without `using namespace pinion` may write pn::tanh as an argument too.
 struct tanh_object {
   template <dsl::graph_operand A>
   auto operator()(A&& x, std::string_view name = {}, source_location where = source_location::current()) const {

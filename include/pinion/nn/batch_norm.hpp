@@ -16,9 +16,9 @@
 #include <pinion/graph/scopes.hpp>
 #include <pinion/nn/training_flag.hpp>
 #include <pinion/nn/update_ops.hpp>
-#include <pinion/op/matmul/spelling.hpp>
-#include <pinion/op/nn/spelling.hpp>
-#include <pinion/op/reduce/spelling.hpp>
+#include <pinion/op/matmul/functions.hpp>
+#include <pinion/op/nn/functions.hpp>
+#include <pinion/op/reduce/functions.hpp>
 
 namespace pinion { inline namespace v0 { namespace nn {
 

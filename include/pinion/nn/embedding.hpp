@@ -14,9 +14,9 @@
 #include <pinion/graph/scopes.hpp>
 #include <pinion/nn/initializers.hpp>
 #include <pinion/nn/partitioned_variable.hpp>
-#include <pinion/op/gather/spelling.hpp>
-#include <pinion/op/layout/spelling.hpp>
-#include <pinion/op/slice/spelling.hpp>
+#include <pinion/op/gather/functions.hpp>
+#include <pinion/op/layout/functions.hpp>
+#include <pinion/op/slice/functions.hpp>
 
 namespace pinion { inline namespace v0 { namespace nn {
 

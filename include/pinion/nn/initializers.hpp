@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/random/spelling.hpp>
+#include <pinion/op/random/functions.hpp>
 
 namespace pinion { inline namespace v0 { namespace nn {
 

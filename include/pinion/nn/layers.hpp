@@ -26,9 +26,9 @@
 #include <pinion/graph/scopes.hpp>
 #include <pinion/nn/activations.hpp>
 #include <pinion/nn/initializers.hpp>
-#include <pinion/op/conv/spelling.hpp>
-#include <pinion/op/matmul/spelling.hpp>
-#include <pinion/op/reduce/spelling.hpp>
+#include <pinion/op/conv/functions.hpp>
+#include <pinion/op/matmul/functions.hpp>
+#include <pinion/op/reduce/functions.hpp>
 
 namespace pinion { inline namespace v0 { namespace nn {
 

@@ -20,9 +20,9 @@
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/nn/layers.hpp>
-#include <pinion/op/gather/spelling.hpp>
-#include <pinion/op/layout/spelling.hpp>
-#include <pinion/op/slice/spelling.hpp>
+#include <pinion/op/gather/functions.hpp>
+#include <pinion/op/layout/functions.hpp>
+#include <pinion/op/slice/functions.hpp>
 
 namespace pinion { inline namespace v0 { namespace nn {
 

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include <pinion/op/control/spelling.hpp>
+#include <pinion/op/control/functions.hpp>
 
 namespace pinion { inline namespace v0 { namespace nn {
 

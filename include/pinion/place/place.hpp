@@ -13,9 +13,9 @@
 
 #include <pinion/base/static_text.hpp>
 #include <pinion/op/elementwise/map.hpp>
-#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/source/functions.hpp>
+#include <pinion/op/variable/functions.hpp>
 #include <pinion/op/variable/op.hpp>
-#include <pinion/op/variable/spelling.hpp>
 
 namespace pinion { inline namespace v0 {
 

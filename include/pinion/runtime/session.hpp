@@ -16,8 +16,8 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/source/spelling.hpp>
-#include <pinion/op/variable/spelling.hpp>
+#include <pinion/op/source/functions.hpp>
+#include <pinion/op/variable/functions.hpp>
 #include <pinion/placement/device_info.hpp>
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/fed_value.hpp>

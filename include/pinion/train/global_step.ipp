@@ -1,8 +1,8 @@
 // Bodies of <pinion/train/global_step.hpp>.
 #pragma once
 
-#include <pinion/op/source/spelling.hpp>
-#include <pinion/op/variable/spelling.hpp>
+#include <pinion/op/source/functions.hpp>
+#include <pinion/op/variable/functions.hpp>
 #include <pinion/train/global_step.hpp>
 #include <pinion/train/handle.hpp>
 

@@ -20,10 +20,10 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/number_text.hpp>
 #include <pinion/graph/called_from.hpp>
-#include <pinion/op/elementwise/spelling.hpp>
-#include <pinion/op/matmul/spelling.hpp>
-#include <pinion/op/nn/spelling.hpp>
-#include <pinion/op/reduce/spelling.hpp>
+#include <pinion/op/elementwise/functions.hpp>
+#include <pinion/op/matmul/functions.hpp>
+#include <pinion/op/nn/functions.hpp>
+#include <pinion/op/reduce/functions.hpp>
 #include <pinion/train/formula.hpp>
 #include <pinion/train/number_or_expression.hpp>
 

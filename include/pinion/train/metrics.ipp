@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include <pinion/op/gather/spelling.hpp>
-#include <pinion/op/layout/spelling.hpp>
-#include <pinion/op/slice/spelling.hpp>
+#include <pinion/op/gather/functions.hpp>
+#include <pinion/op/layout/functions.hpp>
+#include <pinion/op/slice/functions.hpp>
 #include <pinion/train/metrics.hpp>
 
 namespace pinion { inline namespace v0 { namespace train { namespace detail {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/queue/spelling.hpp>
+#include <pinion/op/queue/functions.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
 

@@ -13,8 +13,8 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
-#include <pinion/op/control/spelling.hpp>
-#include <pinion/op/queue/spelling.hpp>
+#include <pinion/op/control/functions.hpp>
+#include <pinion/op/queue/functions.hpp>
 
 namespace pinion { inline namespace v0 {
 

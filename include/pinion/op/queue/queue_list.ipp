@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include <pinion/op/elementwise/map.hpp>
-#include <pinion/op/gather/spelling.hpp>
-#include <pinion/op/layout/spelling.hpp>
+#include <pinion/op/gather/functions.hpp>
+#include <pinion/op/layout/functions.hpp>
 #include <pinion/op/queue/queue_list.hpp>
-#include <pinion/op/slice/spelling.hpp>
+#include <pinion/op/slice/functions.hpp>
 
 namespace pinion { inline namespace v0 { namespace dsl {
 

@@ -17,9 +17,9 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/number_text.hpp>
 #include <pinion/graph/called_from.hpp>
-#include <pinion/op/elementwise/spelling.hpp>
-#include <pinion/op/matmul/spelling.hpp>
-#include <pinion/op/reduce/spelling.hpp>
+#include <pinion/op/elementwise/functions.hpp>
+#include <pinion/op/matmul/functions.hpp>
+#include <pinion/op/reduce/functions.hpp>
 #include <pinion/train/optimizers/gradient_of_variable.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {

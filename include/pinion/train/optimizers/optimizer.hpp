@@ -31,10 +31,10 @@
 #include <pinion/graph/scopes.hpp>
 #include <pinion/nn/update_ops.hpp>
 #include <pinion/op/elementwise/op.hpp>
-#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/source/functions.hpp>
+#include <pinion/op/variable/functions.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
-#include <pinion/op/variable/spelling.hpp>
 #include <pinion/train/handle.hpp>
 #include <pinion/train/optimizers/gradient_of_variable.hpp>
 #include <pinion/train/optimizers/slots.hpp>

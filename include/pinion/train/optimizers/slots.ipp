@@ -4,9 +4,9 @@
 #include <utility>
 
 #include <pinion/graph/scopes.hpp>
-#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/source/functions.hpp>
+#include <pinion/op/variable/functions.hpp>
 #include <pinion/op/variable/slices.hpp>
-#include <pinion/op/variable/spelling.hpp>
 #include <pinion/train/optimizers/slot_table.hpp>
 #include <pinion/train/optimizers/slots.hpp>
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/source/spelling.hpp>
-#include <pinion/op/variable/spelling.hpp>
+#include <pinion/op/source/functions.hpp>
+#include <pinion/op/variable/functions.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
 

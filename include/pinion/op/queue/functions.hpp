@@ -32,7 +32,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/control/spelling.hpp>
+#include <pinion/op/control/functions.hpp>
 #include <pinion/op/queue/op.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -319,5 +319,5 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class priority_queue 
 }}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
-#include <pinion/op/queue/spelling.ipp>
+#include <pinion/op/queue/functions.ipp>
 #endif

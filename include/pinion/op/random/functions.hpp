@@ -17,8 +17,8 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/op/random/op.hpp>
-#include <pinion/op/source/spelling.hpp>
-#include <pinion/op/variable/spelling.hpp>
+#include <pinion/op/source/functions.hpp>
+#include <pinion/op/variable/functions.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -108,5 +108,5 @@ truncated_normal(const shape&, const normal_options& = {}) PINION_REFUSAL;
 }}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
-#include <pinion/op/random/spelling.ipp>
+#include <pinion/op/random/functions.ipp>
 #endif

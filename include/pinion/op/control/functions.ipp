@@ -1,4 +1,4 @@
-// Bodies of <pinion/op/control/spelling.hpp>.
+// Bodies of <pinion/op/control/functions.hpp>.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <pinion/op/control/bodies.hpp>
+#include <pinion/op/control/functions.hpp>
 #include <pinion/op/control/op.hpp>
-#include <pinion/op/control/spelling.hpp>
 #include <pinion/opkit/build.hpp>
 
 namespace pinion { inline namespace v0 { namespace dsl {

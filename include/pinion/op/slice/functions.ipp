@@ -1,11 +1,11 @@
-// Bodies of <pinion/op/slice/spelling.hpp>.
+// Bodies of <pinion/op/slice/functions.hpp>.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include <pinion/op/layout/op.hpp>
-#include <pinion/op/slice/spelling.hpp>
+#include <pinion/op/slice/functions.hpp>
 #include <pinion/opkit/build.hpp>
 
 namespace pinion { inline namespace v0 {

@@ -14,10 +14,10 @@
 #include <pinion/dsl/node_call.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
-#include <pinion/op/elementwise/spelling.hpp>
+#include <pinion/op/elementwise/functions.hpp>
 #include <pinion/op/nn/op.hpp>
+#include <pinion/op/random/functions.hpp>
 #include <pinion/op/random/op.hpp>
-#include <pinion/op/random/spelling.hpp>
 
 namespace pinion { inline namespace v0 {
 

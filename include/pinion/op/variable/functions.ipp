@@ -1,8 +1,8 @@
-// Bodies of <pinion/op/variable/spelling.hpp>.
+// Bodies of <pinion/op/variable/functions.hpp>.
 #pragma once
 
 #include <pinion/graph/scopes.hpp>
-#include <pinion/op/variable/spelling.hpp>
+#include <pinion/op/variable/functions.hpp>
 #include <pinion/opkit/build.hpp>
 
 namespace pinion { inline namespace v0 { namespace dsl {

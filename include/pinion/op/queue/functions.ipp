@@ -1,11 +1,11 @@
-// Bodies of <pinion/op/queue/spelling.hpp>.
+// Bodies of <pinion/op/queue/functions.hpp>.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <pinion/op/queue/spelling.hpp>
+#include <pinion/op/queue/functions.hpp>
 #include <pinion/opkit/build.hpp>
 
 namespace pinion { inline namespace v0 { namespace dsl {

@@ -9,8 +9,8 @@
 //
 //   a value known now                        constant, zeros, ones, fill, range
 //   a value that changes from run to run     placeholder, fed by session::run
-//   a value that the graph changes           variable (op/variable/spelling.hpp)
-//   a value out of a file or a thread        a queue (op/queue/spelling.hpp), or feeds of a dataset (data/)
+//   a value that the graph changes           variable (op/variable/functions.hpp)
+//   a value out of a file or a thread        a queue (op/queue/functions.hpp), or feeds of a dataset (data/)
 #pragma once
 
 #include <algorithm>
@@ -296,5 +296,5 @@ auto shape_of(A&& x, std::string_view name = {}, source_location where = source_
 }}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
-#include <pinion/op/source/spelling.ipp>
+#include <pinion/op/source/functions.ipp>
 #endif

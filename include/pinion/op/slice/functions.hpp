@@ -122,5 +122,5 @@ auto tile(A&& x, const integers& multiples, std::string_view name = {},
 }}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
-#include <pinion/op/slice/spelling.ipp>
+#include <pinion/op/slice/functions.ipp>
 #endif

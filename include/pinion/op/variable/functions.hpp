@@ -14,7 +14,7 @@
 #include <utility>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/source/functions.hpp>
 #include <pinion/op/variable/op.hpp>
 #include <pinion/op/variable/variable.hpp>
 
@@ -134,5 +134,5 @@ operation global_variables_initializer(std::string_view name = "init",
 }}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
-#include <pinion/op/variable/spelling.ipp>
+#include <pinion/op/variable/functions.ipp>
 #endif

@@ -1,11 +1,11 @@
-// Bodies of <pinion/op/source/spelling.hpp>.
+// Bodies of <pinion/op/source/functions.hpp>.
 #pragma once
 
 #include <algorithm>
 #include <utility>
 
 #include <pinion/graph/device_guard.hpp>
-#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/source/functions.hpp>
 
 namespace pinion { inline namespace v0 { namespace dsl {
 

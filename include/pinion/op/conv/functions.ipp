@@ -1,9 +1,9 @@
-// Bodies of <pinion/op/conv/spelling.hpp>.
+// Bodies of <pinion/op/conv/functions.hpp>.
 #pragma once
 
 #include <string>
 
-#include <pinion/op/conv/spelling.hpp>
+#include <pinion/op/conv/functions.hpp>
 
 namespace pinion { inline namespace v0 { namespace dsl {
 

@@ -1,7 +1,7 @@
-// Bodies of <pinion/op/random/spelling.hpp>.
+// Bodies of <pinion/op/random/functions.hpp>.
 #pragma once
 
-#include <pinion/op/random/spelling.hpp>
+#include <pinion/op/random/functions.hpp>
 
 namespace pinion { inline namespace v0 { namespace dsl {
 

@@ -86,5 +86,5 @@ auto avg_pool(A&& images, const pool_options& options = {}, source_location wher
 }}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
-#include <pinion/op/conv/spelling.ipp>
+#include <pinion/op/conv/functions.ipp>
 #endif

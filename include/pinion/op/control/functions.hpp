@@ -23,8 +23,8 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/called_from.hpp>
-#include <pinion/op/source/spelling.hpp>
-#include <pinion/op/variable/spelling.hpp>
+#include <pinion/op/source/functions.hpp>
+#include <pinion/op/variable/functions.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -279,5 +279,5 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
 }}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
-#include <pinion/op/control/spelling.ipp>
+#include <pinion/op/control/functions.ipp>
 #endif
