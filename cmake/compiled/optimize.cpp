@@ -1,14 +1,16 @@
-// The part of pinion::compiled that holds the bodies of runtime/optimize: the passes over a step's graph.
-#include <pinion/runtime/optimize/compose_maps.ipp>
-#include <pinion/runtime/optimize/draft.ipp>
-#include <pinion/runtime/optimize/fold_bias_gradients.ipp>
-#include <pinion/runtime/optimize/fold_biases.ipp>
+// The part of pinion::compiled that holds the passes over a step's graph: runtime/optimize, and the rewrites of ops.
+#include <pinion/op/elementwise/compose_maps.ipp>
+#include <pinion/op/elementwise/join_programs.ipp>
+#include <pinion/op/elementwise/symbolic_shapes.ipp>
+#include <pinion/op/layer/fold_bias_gradients.ipp>
+#include <pinion/op/layer/fold_biases.ipp>
+#include <pinion/op/layer/fold_transposes.ipp>
+#include <pinion/op/reduce/fuse_reductions.ipp>
+#include <pinion/op/rewrites.ipp>
+#include <pinion/op/variable/fold_gradients.ipp>
+#include <pinion/opkit/draft.ipp>
 #include <pinion/runtime/optimize/fold_constants.ipp>
-#include <pinion/runtime/optimize/fold_gradients.ipp>
-#include <pinion/runtime/optimize/fold_transposes.ipp>
-#include <pinion/runtime/optimize/fuse_reductions.ipp>
-#include <pinion/runtime/optimize/join_programs.ipp>
 #include <pinion/runtime/optimize/optimize.ipp>
 #include <pinion/runtime/optimize/order_initial_values.ipp>
+#include <pinion/runtime/optimize/placed_draft.ipp>
 #include <pinion/runtime/optimize/share_common.ipp>
-#include <pinion/runtime/optimize/symbolic_shapes.ipp>

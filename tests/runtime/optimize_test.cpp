@@ -2,12 +2,13 @@
 #include <catch2/catch.hpp>
 
 #include <pinion/graph/text.hpp>
-#include <pinion/runtime/optimize/compose_maps.hpp>
+#include <pinion/graph/traverse.hpp>
+#include <pinion/op/elementwise/compose_maps.hpp>
+#include <pinion/op/elementwise/symbolic_shapes.hpp>
+#include <pinion/op/layer/fold_transposes.hpp>
 #include <pinion/runtime/optimize/fold_constants.hpp>
-#include <pinion/runtime/optimize/fold_transposes.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/optimize/share_common.hpp>
-#include <pinion/runtime/optimize/symbolic_shapes.hpp>
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
@@ -37,7 +38,7 @@ struct fresh_graph : own_graph {
     return text(d);
   }
   template <class... F>
-  rt::draft draft_of(std::vector<pn::output> feeds, const F&... fetches) {
+  rt::placed_draft draft_of(std::vector<pn::output> feeds, const F&... fetches) {
     const rt::step_signature s{std::move(feeds), {end_of(pn::any_expr(fetches))...}, {}};
     placed_ = pn::simple_placer{}(
         {.graph = g,
@@ -45,7 +46,7 @@ struct fresh_graph : own_graph {
          .devices = {{.spec = pn::parse_device(cpu), .name = cpu}, {.spec = pn::parse_device(gpu), .name = gpu}}});
     return {g, placed_, s};
   }
-  static std::string text(rt::draft& d) {
+  static std::string text(rt::placed_draft& d) {
     const rt::optimized_step step = d.finished();
     return "\n" + pn::to_text(pn::graph_view::of_settled(*step.graph));
   }
@@ -56,8 +57,8 @@ struct fresh_graph : own_graph {
   pn::placement placed_;
 };
 
-const auto fold = [](rt::draft& d) { rt::fold_constants(d, 1 << 20); };
-const auto compose = [](rt::draft& d) { rt::compose_maps(d); };
+const auto fold = [](rt::placed_draft& d) { rt::fold_constants(d, 1 << 20); };
+const auto compose = [](rt::placed_draft& d) { pn::op::compose_maps(d); };
 
 struct odd {  // a functor of which no kernel is compiled but its own
   static constexpr int arity = 1;
@@ -215,7 +216,7 @@ TEST_CASE("a product reads transposed matrices the other way round") {
   auto xt = pn::transpose(x, {1, 0});
   auto y = pn::matmul(xt, w);
   auto z = pn::matmul(xt, xt, {.transpose_a = true});
-  const auto pass = [](rt::draft& d) { rt::fold_transposes(d); };
+  const auto pass = [](rt::placed_draft& d) { pn::op::fold_transposes(d); };
   CHECK(f.before(y) == R"(
 x = Placeholder() -> float [2, 3]
 w = Placeholder() -> float [2, 4]
@@ -306,8 +307,8 @@ TEST_CASE("an op that keeps an unknown extent tells so, and one that changes it 
   const auto labels = pn::placeholder<int>({pn::unknown}, "labels");
   // The first extent of the last fetch, and of another.
   const auto agree = [&](const auto& a, const auto& b) {
-    const rt::draft d = f.draft_of({}, a, b);
-    const rt::symbolic_shapes shapes(d);
+    const rt::placed_draft d = f.draft_of({}, a, b);
+    const pn::op::symbolic_shapes shapes(d);
     const auto first = [&](const auto& e) {
       const std::string name = e.name();
       for (pn::node_id i = 0; i < d.size(); ++i)
@@ -364,7 +365,8 @@ TEST_CASE("dead nodes are dropped, and a whole step yields what it did") {
   auto y = pn::tanh(h) + pn::tanh(h);
   auto loss = pn::reduce_sum(y);
   auto [g] = pn::gradients(loss, w);
-  const auto text = f.after([](rt::draft& d) { fold(d), rt::fold_transposes(d), rt::share_common(d); }, loss, g);
+  const auto text =
+      f.after([](rt::placed_draft& d) { fold(d), pn::op::fold_transposes(d), rt::share_common(d); }, loss, g);
   CHECK(text.find("Transpose =") == std::string::npos);
   CHECK(text.find("Tanh_1") == std::string::npos);
   pn::session sess, plain{{.optimize = false}};

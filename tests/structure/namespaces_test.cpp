@@ -42,6 +42,7 @@ const std::vector<exemption> exemptions{
     {"op/layout/loops.hpp", "loops", "the loops of all families share a namespace"},
     {"op/variable/rules.hpp", "rules", "the tags of op hide functions of numbers"},
     {"device/cuda/", "cuda", "GPUs of the machine stand apart from what all devices share"},
+    {"scalar/lane.hpp", "cuda", "functions of vectors would hide those of numbers"},
     {"op/", "cuda", "kernels that nvcc compiles know nothing of op"},
     {"device/accelerator", "sim", "users write pn::sim::gpu()"},
     {"device/gpu_options", "sim", "what a session sees of simulated accelerators"},

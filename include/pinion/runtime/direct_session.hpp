@@ -18,7 +18,7 @@
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/local_partial_run.hpp>
-#include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/runtime/optimize/placed_draft.hpp>
 #include <pinion/runtime/partial_run_backend.hpp>
 #include <pinion/runtime/running_steps.hpp>
 #include <pinion/runtime/session_bodies.hpp>

@@ -106,21 +106,9 @@ struct mask {
     __builtin_memcpy(&b, p, lanes);
     return mask(-__builtin_convertvector(b, vector));
   }
-  static PINION_VECTOR mask load(const bool* p, int n) {
-    if (n >= lanes) return load(p);
-    bool some[lanes] = {};
-    detail::copy_fewer<lanes / 2>(some, p, n);
-    return load(some);
-  }
   PINION_VECTOR void store(bool* p) const {
     const bytes b = __builtin_convertvector(-raw(), bytes);
     __builtin_memcpy(p, &b, lanes);
-  }
-  PINION_VECTOR void store(bool* p, int n) const {
-    if (n >= lanes) return store(p);
-    bool all[lanes];
-    store(all);
-    detail::copy_fewer<lanes / 2>(p, all, n);
   }
 
   friend PINION_VECTOR mask operator&&(mask a, mask b) { return mask(a.opaque() & b.opaque()); }

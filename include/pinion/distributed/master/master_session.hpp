@@ -19,7 +19,7 @@
 #include <pinion/distributed/master/session_run.hpp>
 #include <pinion/distributed/wire/cancellations.hpp>
 #include <pinion/distributed/worker/step_counts.hpp>
-#include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/runtime/optimize/placed_draft.hpp>
 #include <pinion/runtime/step/placed_steps.hpp>
 #include <pinion/runtime/step/prune.hpp>
 

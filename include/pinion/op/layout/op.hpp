@@ -18,6 +18,7 @@ shape reshaped(const shape& target, const shape& from);
 struct layout_op {
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
   static constexpr bool bears_changing_inputs = true;
+  static constexpr bool hands_on = true;
 };
 
 // x in the shape "shape", in which one -1 follows from the number of elements.

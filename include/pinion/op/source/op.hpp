@@ -14,6 +14,7 @@ struct constant {
   static constexpr std::string_view name = "Const";
   static constexpr input_count inputs = 0;
   static constexpr attribute_list attrs{attr::tensor("value")};
+  static constexpr bool hands_on = true;
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
@@ -46,6 +47,7 @@ struct identity {
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{};
   static constexpr bool bears_changing_inputs = true;
+  static constexpr bool hands_on = true;
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -106,6 +108,7 @@ struct no_op {
   static constexpr std::string_view name = "NoOp";
   static constexpr input_count inputs = 0;
   static constexpr attribute_list attrs{};
+  static constexpr bool hands_on = true;
   static constexpr kernel_set kernels{.cpu = dtypes::any, .gpu = dtypes::any};
   static void infer(shape_context&) {}
   static constexpr std::string_view no_gradient = "it yields no value";

@@ -22,6 +22,7 @@ struct variable {
   static constexpr input_count inputs = 0;
   static constexpr attribute_list attrs = attr::state_key + attribute_list{attr::dtype("dtype"), attr::shape("shape")};
   static constexpr kernel_set kernels = variable_kernels;
+  static constexpr bool hands_on = true;
   static constexpr bool stateful = true;
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}

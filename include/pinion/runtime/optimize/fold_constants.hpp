@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/opkit/draft.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 

@@ -9,6 +9,7 @@
 #include <pinion/op/operations.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/runtime/optimize/fold_constants.hpp>
+#include <pinion/runtime/optimize/placed_draft.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 
@@ -54,6 +55,17 @@ struct lone_node {
   }
 };
 
+// Makes a constant of a node, whose value is known. Its inputs are folded into it.
+inline void make_constant(draft& d, node_id i, const any_tensor& value) {
+  node& constant = d.change(i);
+  for (const output& in : constant.inputs) d.fold(in.node, i);
+  constant.op = op::constant::name;
+  constant.inputs.clear();
+  constant.attrs = {{"value", value}};
+  constant.outputs = {{value.dtype(), value.shape()}};
+  d.mark_computed(i);
+}
+
 inline any_tensor known_shape(const draft& d, const node& n) {
   const shape& extent = d.type_of(n.inputs[0]).shape;
   if (!extent.known()) return {};
@@ -72,7 +84,7 @@ PINION_DECL int fold_constants(draft& d, std::int64_t limit) {
   std::vector<bool> pure;  // true if everything the node needs is a pure value
   for (node_id i = 0; i < d.size(); ++i) {
     const node& n = d.node_at(i);
-    pure.push_back(n.control_inputs.empty() && (d.is_repeatable(i) || n.op == op::placeholder::name || d.is_fed(i)) &&
+    pure.push_back(n.control_inputs.empty() && (is_repeatable(d, i) || n.op == op::placeholder::name || d.is_fed(i)) &&
                    std::all_of(n.inputs.begin(), n.inputs.end(),
                                [&](const output& in) { return pure[static_cast<std::size_t>(in.node)]; }));
     if (!d.runs(i) || n.op == op::constant::name || n.inputs.empty() || n.outputs.size() != 1 ||
@@ -83,7 +95,7 @@ PINION_DECL int fold_constants(draft& d, std::int64_t limit) {
              d.node_at(in.node).control_inputs.empty();
     });
     const bool of_known_shape = n.op == op::shape_of::name && pure.back();
-    if ((!of_constants && !of_known_shape) || !d.is_repeatable(i) || !is_library_op(n.op)) continue;
+    if ((!of_constants && !of_known_shape) || !is_repeatable(d, i) || !is_library_op(n.op)) continue;
     if (!n.outputs[0].shape.known() || n.outputs[0].bytes() > limit) continue;
     any_tensor value;
     if (n.op == op::shape_of::name) {
@@ -94,7 +106,7 @@ PINION_DECL int fold_constants(draft& d, std::int64_t limit) {
       value = alone.value();
     }
     if (value.empty()) continue;
-    d.compute(i, value);
+    detail::make_constant(d, i, value);
     ++folded;
   }
   return folded;

@@ -4,7 +4,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/placement/plan/explain.hpp>
-#include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/runtime/optimize/placed_draft.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 

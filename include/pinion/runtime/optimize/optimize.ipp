@@ -2,13 +2,8 @@
 #pragma once
 
 #include <pinion/base/cancellable_work.hpp>
-#include <pinion/runtime/optimize/compose_maps.hpp>
-#include <pinion/runtime/optimize/fold_bias_gradients.hpp>
-#include <pinion/runtime/optimize/fold_biases.hpp>
+#include <pinion/op/rewrites.hpp>
 #include <pinion/runtime/optimize/fold_constants.hpp>
-#include <pinion/runtime/optimize/fold_gradients.hpp>
-#include <pinion/runtime/optimize/fold_transposes.hpp>
-#include <pinion/runtime/optimize/fuse_reductions.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/optimize/order_initial_values.hpp>
 #include <pinion/runtime/optimize/share_common.hpp>
@@ -16,13 +11,13 @@
 namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL optimized_step optimize(graph_view g, const placement& placed, const step_signature& signature) {
-  draft d(g, placed, signature);
+  placed_draft d(g, placed, signature);
   order_initial_values(d);
   fold_constants(d, largest_folded_constant);
-  fold_transposes(d);
+  for (const op::rewrite improve : op::early_rewrites()) improve(d);
   share_common(d);
   d.drop_dead();
-  for (const auto improve : {compose_maps, fold_gradients, fold_biases, fold_bias_gradients, fuse_reductions}) {
+  for (const op::rewrite improve : op::late_rewrites()) {
     cancellable_work::check();
     d.count_uses();
     if (improve(d) > 0) d.drop_dead();

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
-#include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/opkit/draft.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 

@@ -16,6 +16,7 @@
 #include <pinion/base/cancellable_work.hpp>
 #include <pinion/graph/attribute_value.hpp>
 #include <pinion/op/elementwise/op.hpp>
+#include <pinion/runtime/optimize/placed_draft.hpp>
 #include <pinion/runtime/optimize/share_common.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
@@ -113,7 +114,7 @@ PINION_DECL int share_common(draft& d) {
   for (node_id i = 0; i < d.size(); ++i) {
     cancellable_work::check();
     d.redirect(i);
-    if (!d.runs(i) || d.node_at(i).outputs.empty() || !d.is_repeatable(i)) continue;
+    if (!d.runs(i) || d.node_at(i).outputs.empty() || !is_repeatable(d, i)) continue;
     const auto same = [&](node_id other) {
       const node &a = d.node_at(i), &b = d.node_at(other);
       return a.op == b.op && d[i].device == d[other].device && a.inputs == b.inputs &&

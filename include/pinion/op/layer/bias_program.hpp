@@ -8,7 +8,7 @@
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/scalar/program.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 // A program, looked at for sums of products and biases.
 class bias_program {
@@ -114,4 +114,4 @@ class bias_program {
   const scalar::program p_;
 };
 
-}}}}  // namespace pinion::v0::runtime::detail
+}}}}  // namespace pinion::v0::op::detail

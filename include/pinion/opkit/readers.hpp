@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/opkit/draft.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
+namespace pinion { inline namespace v0 {
 
 // A node that reads another one, and the number of the input by which it does.
 struct reading {
@@ -47,4 +47,4 @@ class readers {
   std::vector<reading> all_;
 };
 
-}}}}  // namespace pinion::v0::runtime::detail
+}}  // namespace pinion::v0

@@ -6,15 +6,15 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
-#include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/opkit/draft.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Returns how many gradients were folded. Requires: uses are counted, and fold_biases() was called.
 int fold_bias_gradients(draft& d);
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
-#include <pinion/runtime/optimize/fold_bias_gradients.ipp>
+#include <pinion/op/layer/fold_bias_gradients.ipp>
 #endif

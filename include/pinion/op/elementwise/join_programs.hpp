@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/scalar/program.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 // The numbers that the inputs of two programs have in the joined one.
 struct joint_inputs {
@@ -23,8 +23,8 @@ struct joint_inputs {
 scalar::program join_programs(const scalar::program& consumer, const scalar::program& producer, std::size_t k,
                               const joint_inputs& inputs);
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
-#include <pinion/runtime/optimize/join_programs.ipp>
+#include <pinion/op/elementwise/join_programs.ipp>
 #endif

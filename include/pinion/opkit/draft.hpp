@@ -6,31 +6,17 @@
 //   3. A pass changes no value and no state except by rounding.
 #pragma once
 
-#include <memory>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/control/bodies.hpp>
-#include <pinion/placement/placement.hpp>
-#include <pinion/placement/plan/rewritten_step.hpp>
-#include <pinion/runtime/step/signature.hpp>
+#include <pinion/graph/node.hpp>
+#include <pinion/opkit/node_fate.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 {
 
-// The result of the passes, ready to be cut: a graph of its own, with its own ids. Without a graph, the placed step
-// runs as it is.
-struct optimized_step {
-  std::shared_ptr<const pinion::graph> graph;
-  pinion::placement placement;
-  step_signature signature;
-  std::vector<node_fate> fates = {};  // of the nodes that were placed, in their order
-
-  // The nodes that run: those of its own graph, if it has one, in place of those that were placed.
-  graph_view in_place_of(graph_view placed) const { return graph ? graph_view::of_settled(*graph) : placed; }
-};
-
-// A step while passes rewrite it. Used by one thread.
+// A step while passes rewrite it. Used by one thread. The optimizer of a session makes it and takes what it has become;
+// a family of ops has its patterns beside its definitions, as functions of a draft (op/rewrites.hpp).
 class draft {
  public:
   struct item {
@@ -44,8 +30,14 @@ class draft {
     node_id apart_from = no_node;   // the item that could do its work but for this obstacle
     node_fate::obstacle obstacle = node_fate::none;
   };
+  // What is fed, what is fetched, and which nodes are only run.
+  struct ends {
+    std::vector<output> feeds, fetches;
+    std::vector<node_id> targets;
+  };
 
-  draft(graph_view g, const placement& placed, const step_signature& s);
+  // `device_types` are "CPU", "GPU", ..., by the devices' numbers.
+  draft(std::vector<item> items, ends of_step, std::vector<std::string> device_types);
 
   node_id size() const { return static_cast<node_id>(items_.size()); }
   const item& operator[](node_id i) const { return items_[static_cast<std::size_t>(i)]; }
@@ -55,12 +47,10 @@ class draft {
   bool runs(node_id i) const { return (*this)[i].device >= 0 && !(*this)[i].gone; }
   bool is_fed(node_id i) const { return fed_[static_cast<std::size_t>(i)]; }
   // Is it fetched, or a target of the step?
-  bool is_end(node_id i) const { return ends_[static_cast<std::size_t>(i)]; }
+  bool is_end(node_id i) const { return is_end_[static_cast<std::size_t>(i)]; }
   // Is the device of the node, which runs, a CPU, or a GPU?
   bool is_on_cpu(node_id i) const { return device_type(i) == "CPU"; }
   bool is_on_gpu(node_id i) const { return device_type(i) == "GPU"; }
-  // Would the node yield equal values again, without side effects?
-  bool is_repeatable(node_id i) const;
 
   // The number of times its outputs are read, fetched or waited for, as of the last count_uses().
   int uses(node_id i) const { return uses_[static_cast<std::size_t>(i)]; }
@@ -76,33 +66,30 @@ class draft {
   void fold(node_id i, node_id into) { items_[static_cast<std::size_t>(i)].folded_into = into; }
   // Notes for the plan why node `i` is not folded into its reader. The first reader that is told of is kept.
   void keep_apart(node_id i, node_id reader, node_fate::obstacle why);
-  // Makes a constant of node `i`, whose value is known. Its inputs are folded into it.
-  void compute(node_id i, const any_tensor& value);
+  // Marks node `i` as a constant that a pass has made of it.
+  void mark_computed(node_id i) { items_[static_cast<std::size_t>(i)].computed = true; }
   void redirect(node_id user);
   void redirect_ends();
   // Removes nodes that no other node or fetch needs. Returns how many.
   int drop_dead();
 
-  optimized_step finished();
+ protected:
+  std::vector<item> items_;
+  ends ends_;
 
  private:
-  std::string_view device_type(node_id i) const;
+  const std::string& device_type(node_id i) const { return device_types_[static_cast<std::size_t>((*this)[i].device)]; }
   // Returns the node that stands for `i`: its replacement, which is never replaced itself, or `i`.
   node_id present(node_id i) const;
   void mark_ends();
-  // For each node the one that runs in its place, or that does its work: itself, another, or no_node.
-  std::vector<node_id> find_stand_ins() const;
-  node_fate fate_of(node_id i, node_id stand_in) const;
 
-  const placement& placed_;
-  std::vector<item> items_;
-  step_signature signature_;
+  std::vector<std::string> device_types_;
   std::vector<int> uses_;
-  std::vector<bool> fed_, ends_;  // a pass asks for every node, and a step may have as many feeds and ends as nodes
+  std::vector<bool> fed_, is_end_;  // a pass asks for every node, and a step may have as many feeds and ends as nodes
 };
 
-}}}  // namespace pinion::v0::runtime
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
-#include <pinion/runtime/optimize/draft.ipp>
+#include <pinion/opkit/draft.ipp>
 #endif

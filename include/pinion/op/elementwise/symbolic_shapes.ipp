@@ -1,4 +1,4 @@
-// Bodies of <pinion/runtime/optimize/symbolic_shapes.hpp>.
+// Bodies of <pinion/op/elementwise/symbolic_shapes.hpp>.
 #pragma once
 
 #include <algorithm>
@@ -6,12 +6,13 @@
 #include <utility>
 
 #include <pinion/base/cancellable_work.hpp>
+#include <pinion/base/outcome.hpp>
+#include <pinion/op/elementwise/elementwise_nodes.hpp>
+#include <pinion/op/elementwise/symbolic_shapes.hpp>
 #include <pinion/opkit/build.hpp>
 #include <pinion/opkit/shape_context.hpp>
-#include <pinion/runtime/optimize/elementwise_nodes.hpp>
-#include <pinion/runtime/optimize/symbolic_shapes.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL symbolic_shapes::symbolic_shapes(const draft& d) {
   known_.reserve(static_cast<std::size_t>(d.size()));
@@ -115,4 +116,4 @@ PINION_DECL std::int64_t symbolic_shapes::joined(std::int64_t a, std::int64_t b)
   return all.size() > most_parts ? fresh_symbol() : symbol_of(std::move(all));
 }
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op

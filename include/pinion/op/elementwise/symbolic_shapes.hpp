@@ -11,9 +11,9 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/opkit/draft.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 // The shapes of all outputs of a draft, as it was when they were found. Equal extents are equal in every run in which
 // no node fails; different ones may be equal, too. A value. Used by one thread.
@@ -49,8 +49,8 @@ class symbolic_shapes {
   int next_ = 0;
 };
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
-#include <pinion/runtime/optimize/symbolic_shapes.ipp>
+#include <pinion/op/elementwise/symbolic_shapes.ipp>
 #endif

@@ -1,14 +1,14 @@
-// Bodies of <pinion/runtime/optimize/fold_gradients.hpp>.
+// Bodies of <pinion/op/variable/fold_gradients.hpp>.
 #pragma once
 
 #include <algorithm>
 #include <array>
 
 #include <pinion/op/matmul/op.hpp>
+#include <pinion/op/variable/fold_gradients.hpp>
 #include <pinion/op/variable/op.hpp>
-#include <pinion/runtime/optimize/fold_gradients.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 inline bool is_dense_update(const node& n) {
 #define PINION_UPDATE_NAME(tag, op_name) op::tag::name,
@@ -30,9 +30,9 @@ inline bool folds(const draft& d, node_id product, node_id update) {
          !d.is_fed(product) && d[product].device == d[update].device && d.is_on_cpu(update) && has_blocks(n.outputs[0]);
 }
 
-}}}}  // namespace pinion::v0::runtime::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL int fold_gradients(draft& d) {
   int folded = 0;
@@ -53,4 +53,4 @@ PINION_DECL int fold_gradients(draft& d) {
   return folded;
 }
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op

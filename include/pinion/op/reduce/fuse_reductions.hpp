@@ -6,17 +6,17 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
-#include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/opkit/draft.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Joins reductions of floating-point numbers on CPUs with the elementwise nodes that only they read, and returns how
 // many. Of other elementwise nodes that a reduction reads it notes in the draft why they are left. No bit of a result
 // changes. Requires: uses are counted.
 int fuse_reductions(draft& d);
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
-#include <pinion/runtime/optimize/fuse_reductions.ipp>
+#include <pinion/op/reduce/fuse_reductions.ipp>
 #endif

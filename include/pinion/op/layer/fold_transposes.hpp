@@ -2,14 +2,14 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
-#include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/opkit/draft.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 int fold_transposes(draft& d);
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
-#include <pinion/runtime/optimize/fold_transposes.ipp>
+#include <pinion/op/layer/fold_transposes.ipp>
 #endif

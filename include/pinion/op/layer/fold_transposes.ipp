@@ -1,11 +1,11 @@
-// Bodies of <pinion/runtime/optimize/fold_transposes.hpp>.
+// Bodies of <pinion/op/layer/fold_transposes.hpp>.
 #pragma once
 
+#include <pinion/op/layer/fold_transposes.hpp>
 #include <pinion/op/layout/op.hpp>
 #include <pinion/op/matmul/op.hpp>
-#include <pinion/runtime/optimize/fold_transposes.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL int fold_transposes(draft& d) {
   const auto transposes_a_matrix = [&](const node& n) {
@@ -30,4 +30,4 @@ PINION_DECL int fold_transposes(draft& d) {
   return folded;
 }
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op

@@ -6,16 +6,16 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
-#include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/opkit/draft.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Returns how many products were folded. A product that others read as well, beside the gradient of the node, is left.
 // Requires: uses are counted.
 int fold_biases(draft& d);
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
-#include <pinion/runtime/optimize/fold_biases.ipp>
+#include <pinion/op/layer/fold_biases.ipp>
 #endif

@@ -3,15 +3,15 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
-#include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/opkit/draft.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Requires: uses are counted. Returns how many products were folded.
 int fold_gradients(draft& d);
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
-#include <pinion/runtime/optimize/fold_gradients.ipp>
+#include <pinion/op/variable/fold_gradients.ipp>
 #endif

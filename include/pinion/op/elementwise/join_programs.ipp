@@ -1,12 +1,12 @@
-// Bodies of <pinion/runtime/optimize/join_programs.hpp>.
+// Bodies of <pinion/op/elementwise/join_programs.hpp>.
 #pragma once
 
 #include <algorithm>
 
-#include <pinion/runtime/optimize/join_programs.hpp>
+#include <pinion/op/elementwise/join_programs.hpp>
 #include <pinion/scalar/compiled.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 // The place of the inputs in the code of a joined program: before all code; before the code of their own program, as in
 // an operand that the DSL absorbs; or where they stand in that code, as in a gradient.
@@ -90,9 +90,9 @@ class program_writer {
   int produced_ = absent;
 };
 
-}}}}  // namespace pinion::v0::runtime::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL scalar::program join_programs(const scalar::program& consumer, const scalar::program& producer,
                                           std::size_t k, const joint_inputs& inputs) {
@@ -105,4 +105,4 @@ PINION_DECL scalar::program join_programs(const scalar::program& consumer, const
   return written(inputs_stand::first);
 }
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op

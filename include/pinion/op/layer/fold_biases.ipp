@@ -1,4 +1,4 @@
-// Bodies of <pinion/runtime/optimize/fold_biases.hpp>.
+// Bodies of <pinion/op/layer/fold_biases.hpp>.
 #pragma once
 
 #include <algorithm>
@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/op/elementwise/elementwise_nodes.hpp>
+#include <pinion/op/layer/bias_program.hpp>
+#include <pinion/op/layer/fold_biases.hpp>
 #include <pinion/op/layer/op.hpp>
 #include <pinion/op/matmul/op.hpp>
-#include <pinion/runtime/optimize/bias_program.hpp>
-#include <pinion/runtime/optimize/elementwise_nodes.hpp>
-#include <pinion/runtime/optimize/fold_biases.hpp>
-#include <pinion/runtime/optimize/readers.hpp>
+#include <pinion/opkit/readers.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 // Tells whether a node on a GPU is elementwise in two inputs.
 inline bool may_be_sum(const draft& d, node_id i) {
@@ -96,19 +96,19 @@ class bias_fold {
   std::vector<std::pair<node_id, scalar::program>> changed_;  // the other readers
 };
 
-}}}}  // namespace pinion::v0::runtime::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL int fold_biases(draft& d) {
   std::vector<node_id> open;
   for (node_id i = 0; i < d.size(); ++i)
     if (detail::may_be_sum(d, i)) open.push_back(i);
   if (open.empty()) return 0;
-  const detail::readers of(d);
+  const readers of(d);
   int folded = 0;
   for (const node_id i : open) folded += detail::bias_fold(d, of, i).make();
   return folded;
 }
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op

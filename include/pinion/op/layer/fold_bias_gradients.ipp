@@ -1,20 +1,20 @@
-// Bodies of <pinion/runtime/optimize/fold_bias_gradients.hpp>.
+// Bodies of <pinion/op/layer/fold_bias_gradients.hpp>.
 #pragma once
 
 #include <algorithm>
 #include <span>
 #include <vector>
 
+#include <pinion/op/elementwise/elementwise_nodes.hpp>
 #include <pinion/op/elementwise/op.hpp>
+#include <pinion/op/elementwise/symbolic_shapes.hpp>
+#include <pinion/op/layer/bias_program.hpp>
+#include <pinion/op/layer/fold_bias_gradients.hpp>
 #include <pinion/op/layer/op.hpp>
 #include <pinion/op/matmul/op.hpp>
-#include <pinion/runtime/optimize/bias_program.hpp>
-#include <pinion/runtime/optimize/elementwise_nodes.hpp>
-#include <pinion/runtime/optimize/fold_bias_gradients.hpp>
-#include <pinion/runtime/optimize/readers.hpp>
-#include <pinion/runtime/optimize/symbolic_shapes.hpp>
+#include <pinion/opkit/readers.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 // Tells whether a node on a GPU holds gradients that may be folded: those by two inputs of a node, from a third.
 inline bool is_open(const draft& d, node_id i) {
@@ -143,9 +143,9 @@ class bias_gradient_fold {
   output from_{}, by_sum_{}, by_bias_{};  // the gradient of the sum, and both results
 };
 
-}}}}  // namespace pinion::v0::runtime::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL int fold_bias_gradients(draft& d) {
   std::vector<node_id> open;
@@ -153,11 +153,11 @@ PINION_DECL int fold_bias_gradients(draft& d) {
     if (detail::is_open(d, i)) open.push_back(i);
   if (open.empty()) return 0;
   const symbolic_shapes shapes(d);
-  const detail::readers of(d);
+  const readers of(d);
   int folded = 0;
   for (const node_id i : open)
     folded += detail::relu_gradient_fold(d, shapes, i).make() || detail::bias_gradient_fold(d, of.of(i), i).make();
   return folded;
 }
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op

@@ -5,7 +5,7 @@
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/opkit/build.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 inline bool is_elementwise(const node& n) {
   return n.attrs.has("program") && definition_of(n.op).infer == &op::any_map::infer;
@@ -14,4 +14,4 @@ inline bool is_map_gradient(const node& n) {
   return n.op == op::map_gradient::name;
 }
 
-}}}}  // namespace pinion::v0::runtime::detail
+}}}}  // namespace pinion::v0::op::detail

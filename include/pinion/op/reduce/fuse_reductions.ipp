@@ -1,4 +1,4 @@
-// Bodies of <pinion/runtime/optimize/fuse_reductions.hpp>.
+// Bodies of <pinion/op/reduce/fuse_reductions.hpp>.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/op/elementwise/elementwise_nodes.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/parts.hpp>
+#include <pinion/op/elementwise/symbolic_shapes.hpp>
+#include <pinion/op/reduce/fuse_reductions.hpp>
 #include <pinion/op/reduce/op.hpp>
-#include <pinion/runtime/optimize/elementwise_nodes.hpp>
-#include <pinion/runtime/optimize/fuse_reductions.hpp>
-#include <pinion/runtime/optimize/readers.hpp>
-#include <pinion/runtime/optimize/symbolic_shapes.hpp>
+#include <pinion/opkit/readers.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 inline bool is_number_reduction(const node& n) {
   static constexpr std::array ops{op::reduce_sum::name, op::reduce_mean::name, op::reduce_max::name,
@@ -130,12 +130,12 @@ class reduction_fusion {
   std::vector<node_id> sole_;  // of each map, once it was looked for: many reductions may read one
 };
 
-}}}}  // namespace pinion::v0::runtime::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL int fuse_reductions(draft& d) {
   return detail::reduction_fusion(d).run();
 }
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
-#include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/opkit/draft.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Joins nodes and returns how many were joined. Two nodes are joined if the values of the first have the shape of the
 // second's space in every run, so that nothing is computed more often than before. It leaves two nodes apart if one has
@@ -13,8 +13,8 @@ namespace pinion { inline namespace v0 { namespace runtime {
 // at. An error in the shapes of a node that was joined names that node. Requires: uses are counted.
 int compose_maps(draft& d);
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
-#include <pinion/runtime/optimize/compose_maps.ipp>
+#include <pinion/op/elementwise/compose_maps.ipp>
 #endif

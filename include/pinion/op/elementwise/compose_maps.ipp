@@ -1,4 +1,4 @@
-// Bodies of <pinion/runtime/optimize/compose_maps.hpp>.
+// Bodies of <pinion/op/elementwise/compose_maps.hpp>.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 #include <vector>
 
 #include <pinion/base/cancellable_work.hpp>
+#include <pinion/op/elementwise/compose_maps.hpp>
+#include <pinion/op/elementwise/elementwise_nodes.hpp>
+#include <pinion/op/elementwise/join_programs.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/parts.hpp>
-#include <pinion/runtime/optimize/compose_maps.hpp>
-#include <pinion/runtime/optimize/elementwise_nodes.hpp>
-#include <pinion/runtime/optimize/join_programs.hpp>
-#include <pinion/runtime/optimize/symbolic_shapes.hpp>
+#include <pinion/op/elementwise/symbolic_shapes.hpp>
 #include <pinion/scalar/compiled.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 // The program of an elementwise node or of the gradient of one; null for other nodes.
 inline const scalar::program* map_program(const node& n) {
@@ -173,9 +173,9 @@ inline bool is_worth_a_word(const draft& d, node_id reader, node_fate::obstacle 
   return !is_map_gradient(d.node_at(reader)) || (why != node_fate::fetched && why != node_fate::several_readers);
 }
 
-}}}}  // namespace pinion::v0::runtime::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL int compose_maps(draft& d) {
   symbolic_shapes shapes(d);
@@ -199,4 +199,4 @@ PINION_DECL int compose_maps(draft& d) {
   return composed;
 }
 
-}}}  // namespace pinion::v0::runtime
+}}}  // namespace pinion::v0::op
