@@ -10,7 +10,7 @@
 #include <pinion/op/kernels.hpp>
 #include <pinion/placement/simple_placer.hpp>
 #include <pinion/runtime/resource_manager.hpp>
-#include <pinion/runtime/step/executor.hpp>
+#include <pinion/runtime/step/in_order_run.hpp>
 #include <pinion/runtime/step/prune.hpp>
 #include <pinion/runtime/step/rendezvous.hpp>
 
@@ -39,7 +39,7 @@ class step_profile {
       std::vector<pinion::any_tensor> fed = feeds, fetched(signature.fetches.size());
       state.feeds = fed;
       state.fetches = fetched;
-      rt::executor(step, memory, services_, state, nullptr).run_in_order();
+      rt::in_order_run(step, memory, services_, state).run();
       if (const auto failure = state.failure()) throw *failure;
       times_.end_step();
     }

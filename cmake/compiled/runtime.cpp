@@ -19,6 +19,8 @@
 #include <pinion/runtime/step/bound_step.ipp>
 #include <pinion/runtime/step/executable.ipp>
 #include <pinion/runtime/step/executor.ipp>
+#include <pinion/runtime/step/in_order_run.ipp>
+#include <pinion/runtime/step/item_runner.ipp>
 #include <pinion/runtime/step/lane_choice.ipp>
 #include <pinion/runtime/step/lane_plan.ipp>
 #include <pinion/runtime/step/lane_run.ipp>

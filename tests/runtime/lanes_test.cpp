@@ -3,6 +3,7 @@
 #include <pinion/op/kernels.hpp>
 #include <pinion/placement/simple_placer.hpp>
 #include <pinion/runtime/resource_manager.hpp>
+#include <pinion/runtime/step/in_order_run.hpp>
 #include <pinion/runtime/step/lane_choice.hpp>
 #include <pinion/runtime/step/lane_run.hpp>
 #include <pinion/runtime/step/prune.hpp>
@@ -202,7 +203,7 @@ TEST_CASE("a run in lanes yields what a run in order yields, whether items are b
   const auto all = tangle(500, constant(tensor<float>::of({3, 1, 4, 1, 5}), "x"));
   prepared step(f.g, {{}, {end_of(all[500]), end_of(all[499]), end_of(all[250])}, {id_of(all[400])}});
   lanes_of once(step, 0);
-  runtime::executor(*step.made, once.memory, step.services, once.state, nullptr).run_in_order();
+  runtime::in_order_run(*step.made, once.memory, step.services, once.state).run();
   const std::vector<any_tensor> wanted = once.fetches;
   for (const double seconds : {0.0, 1.0})
     for (int round = 0; round < 20; ++round) {

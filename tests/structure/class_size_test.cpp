@@ -96,7 +96,6 @@ const std::map<std::string, class_size> larger_ones{
     {"rpc/channel.hpp: channel", {41, 26}},
     {"rpc/shared_memory/shared_memory.hpp: shared_memory", {36, 13}},
     {"runtime/direct_session.hpp: direct_session", {34, 20}},
-    {"runtime/step/executor.hpp: executor", {33, 8}},
     {"state/queue.hpp: queue", {35, 12}},
     {"train/checkpoint/saver.hpp: saver", {34, 10}},
     {"train/session/monitored_session.hpp: monitored_training_session", {49, 27}},

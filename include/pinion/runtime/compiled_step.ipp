@@ -14,6 +14,7 @@
 #endif
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/step/bound_step.hpp>
+#include <pinion/runtime/step/in_order_run.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -90,7 +91,7 @@ PINION_DECL void compiled_step::run_here(step_state& state) {
   if (lanes_)
     lanes_->run(m, task_.services, state);
   else
-    executor(*parts_[0], m, task_.services, state, nullptr).run_in_order();
+    in_order_run(*parts_[0], m, task_.services, state).run();
   release(std::move(memory));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include <pinion/runtime/step/in_order_run.hpp>
 #include <pinion/runtime/step/lane_choice.hpp>
 #include <pinion/runtime/step/lane_run.hpp>
 
@@ -19,7 +20,7 @@ PINION_DECL void lane_choice::run(run_memory& memory, task_services& services, s
   if (memory.lanes)
     lane_run(e_, memory, *memory.lanes, services, step, pool_, helpers_).run();
   else
-    executor(e_, memory, services, step, nullptr).run_in_order();
+    in_order_run(e_, memory, services, step).run();
 }
 
 PINION_DECL bool lane_choice::is_to_be_measured(const run_memory& memory) const {
@@ -29,7 +30,7 @@ PINION_DECL bool lane_choice::is_to_be_measured(const run_memory& memory) const 
 
 PINION_DECL void lane_choice::measure(run_memory& memory, task_services& services, step_state& step) {
   if (memory.seconds.empty()) memory.seconds.resize(e_.items.size());
-  measured_run(e_, memory, services, step).run(memory.seconds);
+  in_order_run(e_, memory, services, step).measure(memory.seconds);
   if (!step.failed() && !step.tracer) learn(memory.seconds);
 }
 

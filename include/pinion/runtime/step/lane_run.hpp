@@ -16,13 +16,13 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/thread_pool.hpp>
-#include <pinion/runtime/step/executor.hpp>
+#include <pinion/runtime/step/item_runner.hpp>
 #include <pinion/runtime/step/lane_plan.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
 // One run. It lives on the stack of its caller, and allocates nothing. Requires: no item waits.
-class lane_run final : executor, joint_work {
+class lane_run final : item_runner, joint_work {
  public:
   // At most `helpers` threads of the pool join the caller.
   lane_run(const executable& e, run_memory& memory, lane_memory& lanes, task_services& services, step_state& step,
@@ -64,14 +64,6 @@ class lane_run final : executor, joint_work {
   // Begins with the first item that is not brief, so that the items before it, and with them the longest way through
   // the step, stay in the caller's thread from run to run.
   std::optional<thread_pool::shown_work> shown_;
-};
-
-// Runs all items in order in this thread, and measures the seconds of each. Requires: no item waits.
-class measured_run final : executor {
- public:
-  measured_run(const executable& e, run_memory& memory, task_services& services, step_state& step)
-      : executor(e, memory, services, step, nullptr) {}
-  void run(std::span<double> seconds);
 };
 
 }}}  // namespace pinion::v0::runtime

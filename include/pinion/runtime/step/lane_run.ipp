@@ -10,7 +10,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL lane_run::lane_run(const executable& e, run_memory& memory, lane_memory& lanes, task_services& services,
                                step_state& step, thread_pool& pool, int helpers)
-    : executor(e, memory, services, step, nullptr), joint_work(helpers), l_(lanes), plan_(*lanes.plan), pool_(pool) {}
+    : item_runner(e, memory, services, step), joint_work(helpers), l_(lanes), plan_(*lanes.plan), pool_(pool) {}
 
 PINION_DECL void lane_run::run() {
   begin();
@@ -98,24 +98,6 @@ PINION_DECL int lane_run::next_of(lane& mine) {
 PINION_DECL void lane_run::account_for(lane& mine) {
   const int ended = std::exchange(mine.ended, 0);
   if (l_.left.fetch_sub(ended) == ended) pool_.wake_callers();
-}
-
-PINION_DECL void measured_run::run(std::span<double> seconds) {
-  using clock = std::chrono::steady_clock;
-  kernel_context c = context();
-  c.memory = &m_.values.begin(step_.feeds, e_.device->memory());
-  auto before = clock::now();
-  for (std::size_t i = 0; i < e_.items.size(); ++i) {
-    step_.check_deadline();
-    if (step_.failed()) break;
-    run_alone(e_.items[i], c);
-    const auto after = clock::now();
-    seconds[i] = std::chrono::duration<double>(after - before).count();
-    before = after;
-  }
-  clear();
-  tell_lives();
-  m_.values.end(step_.failed());
 }
 
 }}}  // namespace pinion::v0::runtime
