@@ -53,6 +53,25 @@ TEST_CASE("a session that is closed says which step keeps it waiting") {
         "cancelled");
 }
 
+TEST_CASE("a loop that runs for long says for how long, and after how many iterations it goes on") {
+  own_session here;
+  const auto goes_on = pn::variable(true, {.name = "goes_on"});
+  const auto count = pn::while_loop(
+      {.name = "forever"}, [&](auto) { return pn::identity(goes_on); }, [](auto n) { return n + 1.f; },
+      pn::constant(0.f));
+  const pn::operation stop = pn::assign(goes_on, false);
+  here.sess.run(goes_on.initializer());
+  const told_lines told;
+  pn::of_this_process<pn::detail::said_waits>().interval = std::chrono::milliseconds(1);
+  std::thread runs([&] { CHECK(float(here.sess.run(count)) > 0); });
+  const std::string line = told.next();
+  pn::of_this_process<pn::detail::said_waits>().interval = std::chrono::seconds(10);
+  here.sess.run(stop);
+  runs.join();
+  CHECK_THAT(line, Catch::Matches("pinion: '[a-z/]*forever[a-zA-Z_/]*' \\(While\\) has run for [0-9.]+ s, and goes on "
+                                  "after [0-9]+ iterations"));
+}
+
 TEST_CASE("a step that waits for long says for how long it has run, and in which nodes it is") {
   own_session here;
   const pn::fifo_queue<int> q({.capacity = 1, .shapes = {{}}, .name = "jobs"});

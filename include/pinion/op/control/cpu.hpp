@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include <pinion/base/log.hpp>
+#include <pinion/base/said_wait.hpp>
 #include <pinion/graph/body.hpp>
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/op/control/bound_loop.hpp>
@@ -242,12 +247,19 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     }
     return n;
   }
-  void expect_wanted() const {
+  // Ends a loop whose step was given up or is late, and tells in the log of one that runs for long.
+  void expect_wanted() {
     if (c_.watch && c_.watch->failed()) throw error(errc::cancelled, "the loop's step was given up");
+    const auto now = std::chrono::steady_clock::now();
     const auto limit = c_.watch ? c_.watch->time_limit() : std::nullopt;
-    if (limit && std::chrono::steady_clock::now() > *limit)
+    if (limit && now > *limit)
       throw error(errc::deadline_exceeded, "the step did not end within the session's operation_timeout: after " +
                                                std::to_string(iteration_) + " iterations the loop still goes on");
+    if (now < next_word_) return;
+    next_word_ = now + pinion::detail::silence_of_waits();
+    write_log(log_level::warning, "",
+              fmt::format("'{}' ({}) has run for {:.1f} s, and goes on after {} iterations", c_.node->name, c_.node->op,
+                          std::chrono::duration<double>(now - began_).count(), iteration_));
   }
   std::int64_t current_slice() const { return p_->reverse ? iterations_ - 1 - iteration_ : iteration_; }
   // Chooses the next body; false after the last iteration.
@@ -336,6 +348,8 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
   what next_ = condition;
   bool stops_ = false;
   std::int64_t iterations_ = 0, iteration_ = 0;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point next_word_ = began_ + pinion::detail::silence_of_waits();
   std::atomic<bool> left_{false};  // set by the first to finish: the starter or the body
 };
 
