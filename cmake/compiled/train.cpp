@@ -40,6 +40,7 @@
 #include <pinion/train/replicas/sync_replicas.ipp>
 #include <pinion/train/scalar_value.ipp>
 #include <pinion/train/session/beginning.ipp>
+#include <pinion/train/session/chief_monitor.ipp>
 #include <pinion/train/session/chief_sign.ipp>
 #include <pinion/train/session/chief_watch.ipp>
 #include <pinion/train/session/log.ipp>

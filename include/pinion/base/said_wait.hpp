@@ -1,4 +1,5 @@
-// Waits without a deadline: the thing waited for uses memory that is freed after the wait.
+// What lasts long and tells so in the log: waits without a deadline, since the thing waited for uses memory that is
+// freed after the wait, and work that nothing bounds.
 #pragma once
 
 #include <atomic>
@@ -19,6 +20,21 @@ struct said_waits {
 inline std::chrono::milliseconds silence_of_waits() {
   return of_this_process<said_waits>().interval.load();
 }
+
+// Work that may take long, of which a line is due in the intervals of waits. For one thread.
+class said_work {
+ public:
+  using clock = std::chrono::steady_clock;
+  bool is_due(clock::time_point now) {
+    if (now < next_) return false;
+    next_ = now + silence_of_waits();
+    return true;
+  }
+  double seconds_until(clock::time_point now) const { return std::chrono::duration<double>(now - began_).count(); }
+
+ private:
+  clock::time_point began_ = clock::now(), next_ = began_ + silence_of_waits();
+};
 
 // Waits until `ended_within(interval)` is true. After each interval it writes a line to the log, with the text of
 // `whom()`, which tells what it waits for.

@@ -255,11 +255,10 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     if (limit && now > *limit)
       throw error(errc::deadline_exceeded, "the step did not end within the session's operation_timeout: after " +
                                                std::to_string(iteration_) + " iterations the loop still goes on");
-    if (now < next_word_) return;
-    next_word_ = now + pinion::detail::silence_of_waits();
+    if (!said_.is_due(now)) return;
     write_log(log_level::warning, "",
               fmt::format("'{}' ({}) has run for {:.1f} s, and goes on after {} iterations", c_.node->name, c_.node->op,
-                          std::chrono::duration<double>(now - began_).count(), iteration_));
+                          said_.seconds_until(now), iteration_));
   }
   std::int64_t current_slice() const { return p_->reverse ? iterations_ - 1 - iteration_ : iteration_; }
   // Chooses the next body; false after the last iteration.
@@ -348,8 +347,7 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
   what next_ = condition;
   bool stops_ = false;
   std::int64_t iterations_ = 0, iteration_ = 0;
-  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point next_word_ = began_ + pinion::detail::silence_of_waits();
+  pinion::detail::said_work said_;
   std::atomic<bool> left_{false};  // set by the first to finish: the starter or the body
 };
 

@@ -17,7 +17,6 @@
 //   6. close() calls the hooks' end(), stops the threads and closes the session.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -34,9 +33,10 @@
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/session/beginning.hpp>
+#include <pinion/train/session/chief_monitor.hpp>
 #include <pinion/train/session/chief_sign.hpp>
-#include <pinion/train/session/chief_watch.hpp>
 #include <pinion/train/session/options.hpp>
+#include <pinion/train/session/session_hooks.hpp>
 #include <pinion/train/session/signal_stop.hpp>
 #include <pinion/train/session/task_probe.hpp>
 
@@ -161,11 +161,6 @@ class monitored_training_session {
   }
   static run_request request_of_ends(std::initializer_list<feed> feeds,
                                      std::initializer_list<runtime::fetch_end> fetches);
-  static bool is_recoverable(const error& e) { return e.code() == errc::aborted || e.code() == errc::unavailable; }
-  // True for the codes that a step fails with when the threads of the coordinator stop, because they close the queues
-  // that they fill; a thread fails with them when another program closes its queue.
-  static bool is_consequence(const error& e) { return e.code() == errc::cancelled || e.code() == errc::out_of_range; }
-
   // The error of a coordinator's thread, if it is one to recover from.
   std::optional<error> recoverable_failure() const;
   // The error of a coordinator's thread that has not been thrown yet.
@@ -188,8 +183,6 @@ class monitored_training_session {
 
   void begin();
   void recover(const error& why);
-  // The pause before a recovery, of which so many have come one behind the other.
-  static std::chrono::milliseconds pause_of_recovery(int count);
   void say_lost(const error& why) const;
   void create_with_backoff(bool recovers);
   // Makes a session once. Fails, without throwing, where a worker's variables are not ready yet: that is expected, and
@@ -199,12 +192,7 @@ class monitored_training_session {
 
   // ---- the chief and the others
 
-  void launch_beats();
-  void launch_watch();
-  void watch_chief(session& on, coordinator& with);
-  void tell_of(chief_watch::change now, const chief_watch& chief) const;
-  std::string without_chief() const;
-  bool waits_for_lost_chief() const;
+  void keep_in_touch();
   void throw_if_given_up();
 
   // Ends the session. `takes_leave`: for good, so that the workers do not miss the chief.
@@ -217,7 +205,7 @@ class monitored_training_session {
   const process_mark made_in_;
   monitored_session_options o_;
   const graph_ref graph_;
-  std::vector<any_hook> hooks_;
+  std::optional<session_hooks> hooks_;
   std::optional<pinion::session> session_;
   std::optional<coordinator> coordinator_;
   const int exceptions_ = std::uncaught_exceptions();
@@ -231,12 +219,10 @@ class monitored_training_session {
 
   std::optional<task_probe> tasks_;  // only for a session on a cluster, like the next member
   std::optional<chief_sign> sign_;
-  bool has_seen_sign_ = false;                                 // a worker joined by it
-  std::optional<beginning> beginning_;                         // also used by a worker, to read the global step
-  bool needs_chief_ = false;                                   // steps of this program end only while there is a chief
-  bool has_clocks_ = false;                                    // its steps wait for slower replicas, as the chief's is
-  std::atomic<bool> chief_is_lost_ = false, gave_up_ = false;  // set by the thread that watches the chief
-  std::optional<std::int64_t> step_;                           // the last global step that was seen
+  bool has_seen_sign_ = false;          // a worker joined by it
+  std::optional<beginning> beginning_;  // also used by a worker, to read the global step
+  std::optional<chief_monitor> chief_;  // only for a worker
+  std::optional<std::int64_t> step_;    // the last global step that was seen
 };
 
 }}}  // namespace pinion::v0::train

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <pinion/op/sync/op.hpp>
 #include <pinion/train/handle.hpp>
 #include <pinion/train/queue_runner.hpp>
 #include <pinion/train/session/backoff.hpp>
@@ -18,6 +17,24 @@
 #include <pinion/train/session/session_hooks.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
+
+namespace detail {
+
+// The codes that a step fails with when the threads of the coordinator stop, because they close the queues that they
+// fill; a thread fails with them when another program closes its queue.
+inline bool is_consequence(const error& e) {
+  return e.code() == errc::cancelled || e.code() == errc::out_of_range;
+}
+
+// The pause before a recovery, of which so many have come one behind the other. It is random in part, so that all who
+// have lost the same task do not come back to it at one moment.
+inline std::chrono::milliseconds pause_of_recovery(int count) {
+  constexpr std::chrono::milliseconds first{100}, most{5000};
+  const std::chrono::milliseconds longest = std::min(first * (1 << std::min(count - 1, 10)), most);
+  return longest / 2 + longest * (std::random_device{}() % 1024) / 2048;
+}
+
+}  // namespace detail
 
 PINION_DECL monitored_training_session::~monitored_training_session() {
   if (!made_in_.is_this()) return;  // its training goes on in the parent
@@ -48,13 +65,7 @@ PINION_DECL void monitored_training_session::close(source_location where) {
   closed_at_ = where;
   signals_.closing();
   const auto failed = untold_failure();
-  std::exception_ptr ended_badly;  // every hook gets its end(), so that one failure does not cost the last checkpoint
-  if (session_)
-    for (const any_hook& h : hooks_) try {
-        h.end(*session_);
-      } catch (...) {
-        if (!ended_badly) ended_badly = std::current_exception();
-      }
+  const std::exception_ptr ended_badly = session_ ? hooks_->end(*session_) : nullptr;
   end_session(!ended_badly && !failed);
   signals_.closed();
   if (ended_badly) std::rethrow_exception(ended_badly);
@@ -69,7 +80,7 @@ PINION_DECL std::optional<error> monitored_training_session::recoverable_failure
 
 PINION_DECL std::optional<error> monitored_training_session::untold_failure() const {
   auto why = coordinator_ && !told_ ? coordinator_->failure() : std::nullopt;
-  return why && !is_consequence(*why) ? why : std::nullopt;
+  return why && !detail::is_consequence(*why) ? why : std::nullopt;
 }
 
 PINION_DECL std::vector<any_tensor> monitored_training_session::step(const run_request& request, bool may_end) {
@@ -123,10 +134,10 @@ PINION_DECL monitored_training_session::monitored_training_session(monitored_ses
   o_.config.graph = graph_.get();
   o_.log = one_at_a_time(o_.log);
   fill_in(o_);
-  hooks_ = hooks_of(o_, *graph_);
+  hooks_.emplace(o_, *graph_);
   {
     const called_from line(where);
-    for (const any_hook& h : hooks_) h.begin();
+    hooks_->begin();
     o_.scaffold.finalize();
     if (!o_.master.empty()) sign_ = chief_sign::of_default_graph(where);
   }
@@ -144,11 +155,8 @@ PINION_DECL monitored_training_session::monitored_training_session(monitored_ses
 PINION_DECL void monitored_training_session::begin() {
   beginning_.emplace(o_, sign_);
   if (!o_.master.empty()) tasks_.emplace(*graph_);
-  const graph_view g(*graph_);
-  for (node_id id = 0; id < g.size(); ++id) {
-    needs_chief_ = needs_chief_ || (g.contains(id) && g[id].op == op::barrier_commit::name);
-    has_clocks_ = has_clocks_ || (g.contains(id) && g[id].op == op::clock_tick::name);
-  }
+  if (sign_ && !o_.is_chief)
+    chief_.emplace(*sign_, graph_view(*graph_), chief_monitor::limits{o_.heartbeat, o_.max_wait}, o_.log);
   create_with_backoff(false);
 }
 
@@ -165,7 +173,8 @@ PINION_DECL void monitored_training_session::attempt(const std::function<void()>
       if (may_end) return;
       throw *failed;
     }
-    const bool again = failed->code() == errc::deadline_exceeded && waits_for_lost_chief();
+    const bool again =
+        failed->code() == errc::deadline_exceeded && chief_ && chief_->wait_until_back(*coordinator_, signals_);
     throw_if_given_up();
     if (again) continue;
     if (!is_recoverable(*failed)) throw *failed;
@@ -214,7 +223,7 @@ inline bool monitored_training_session::ends_input(const error& failed) {
 }
 
 inline bool monitored_training_session::ends_by_signal(const error& failed) {
-  if (!signals_.asked() || !(is_recoverable(failed) || is_consequence(failed))) return false;
+  if (!signals_.asked() || !(is_recoverable(failed) || detail::is_consequence(failed))) return false;
   noticed_ = ended_well_ = true;
   return true;
 }
@@ -244,40 +253,19 @@ PINION_DECL error monitored_training_session::because(const error& failed) {
   const auto cause = coordinator_ ? coordinator_->failure() : std::nullopt;
   if (!cause || is_recoverable(failed)) return failed;
   if (is_recoverable(*cause)) return *cause;
-  if (!is_consequence(failed) || is_consequence(*cause)) return failed;
+  if (!detail::is_consequence(failed) || detail::is_consequence(*cause)) return failed;
   told_ = true;
   return *cause;
 }
 
 PINION_DECL std::vector<any_tensor> monitored_training_session::run_with_hooks(const run_request& request) {
-  run_context context(*session_, request);
-  run_request all = request;
-  std::vector<std::size_t> first;   // the place of each hook's first value among the fetches
-  std::vector<step_trace*> traces;  // traces that hooks want, besides the caller's own
-  for (const any_hook& h : hooks_) {
-    run_request more = h.before_run(context);
-    first.push_back(all.fetches.size());
-    all.feeds.insert(all.feeds.end(), more.feeds.begin(), more.feeds.end());
-    all.fetches.insert(all.fetches.end(), more.fetches.begin(), more.fetches.end());
-    all.targets.insert(all.targets.end(), more.targets.begin(), more.targets.end());
-    if (more.trace) traces.push_back(more.trace);
-  }
-  first.push_back(all.fetches.size());
-  const std::optional<std::size_t> step_at = fetch_step(all);
-  step_trace trace;
-  if (!all.trace && !traces.empty()) all.trace = &trace;
-  std::vector<any_tensor> values = session_->run(all);
-  for (step_trace* const wanted : traces) *wanted = *all.trace;
-  for (std::size_t i = 0; i < hooks_.size(); ++i) try {
-      hooks_[i].after_run(context, std::span(values).subspan(first[i], first[i + 1] - first[i]));
-    } catch (const error& e) {
-      if (!is_recoverable(e)) throw;
-      if (!lost_by_hook_) lost_by_hook_ = e;
-    }
-  stop_ = stop_ || context.stop_requested();
-  if (step_at) step_ = *values[*step_at].data<std::int64_t>();
-  values.resize(request.fetches.size());
-  return values;
+  std::optional<std::size_t> step_at;
+  session_hooks::ran ran = hooks_->run(*session_, request, [&](run_request& all) { step_at = fetch_step(all); });
+  if (!lost_by_hook_) lost_by_hook_ = std::move(ran.lost);
+  stop_ = stop_ || ran.stop_requested;
+  if (step_at) step_ = *ran.values[*step_at].data<std::int64_t>();
+  ran.values.resize(request.fetches.size());
+  return std::move(ran.values);
 }
 
 // Finds the place of the global step among the fetches. On a cluster, where steps may be lost, it is fetched with every
@@ -294,13 +282,6 @@ PINION_DECL std::optional<std::size_t> monitored_training_session::fetch_step(ru
   return index;
 }
 
-PINION_DECL std::chrono::milliseconds monitored_training_session::pause_of_recovery(int count) {
-  constexpr std::chrono::milliseconds first{100}, most{5000};
-  const std::chrono::milliseconds longest = std::min(first * (1 << std::min(count - 1, 10)), most);
-  // Drawn, so that all who have lost the same task do not come back to it at one moment.
-  return longest / 2 + longest * (std::random_device{}() % 1024) / 2048;
-}
-
 // Makes a new session in place of the one that failed.
 PINION_DECL void monitored_training_session::recover(const error& why) {
   if (++recoveries_ > o_.max_recoveries)
@@ -310,7 +291,7 @@ PINION_DECL void monitored_training_session::recover(const error& why) {
   say_lost(why);
   if (session_) session_->close({});
   end_session();
-  signals_.pause(pause_of_recovery(recoveries_));
+  signals_.pause(detail::pause_of_recovery(recoveries_));
   create_with_backoff(true);
 }
 
@@ -368,9 +349,9 @@ PINION_DECL outcome<> monitored_training_session::create_session(bool recovers) 
   }
   if (signals_.has_cut_short()) throw signals_.stopped();  // the signal came when all had been done
   coordinator_.emplace(std::vector<errc>{});
-  if (sign_ && o_.heartbeat.count() > 0) o_.is_chief ? launch_beats() : launch_watch();
+  keep_in_touch();
   start_queue_runners(*session_, *coordinator_);
-  for (const any_hook& h : hooks_) h.after_create_session(*session_, *coordinator_);
+  hooks_->after_create_session(*session_, *coordinator_);
   return {};
 }
 
@@ -398,9 +379,15 @@ PINION_DECL outcome<> monitored_training_session::join_chief(bool recovers) {
   return {};
 }
 
-// A sign that cannot be written or read is no error here: the next step meets the same trouble.
-PINION_DECL void monitored_training_session::launch_beats() {
-  coordinator_->launch("tells that the chief is there", [this, &on = *session_, &with = *coordinator_] {
+// The chief gives its signs, and a worker looks at them. A sign that cannot be written or read is no error here: the
+// next step meets the same trouble.
+PINION_DECL void monitored_training_session::keep_in_touch() {
+  if (!sign_ || o_.heartbeat.count() == 0) return;
+  session& on = *session_;
+  coordinator& with = *coordinator_;
+  if (!o_.is_chief)
+    return with.launch("looks whether the chief is there", [this, &on, &with] { chief_->run(on, with); });
+  with.launch("tells that the chief is there", [this, &on, &with] {
     while (!with.wait_for_stop(o_.heartbeat / 2)) try {
         beginning_->beat(on);
       } catch (const error&) {
@@ -408,66 +395,8 @@ PINION_DECL void monitored_training_session::launch_beats() {
   });
 }
 
-PINION_DECL void monitored_training_session::launch_watch() {
-  coordinator_->launch("looks whether the chief is there",
-                       [this, &on = *session_, &with = *coordinator_] { watch_chief(on, with); });
-}
-
-PINION_DECL void monitored_training_session::watch_chief(session& on, coordinator& with) {
-  chief_watch chief(o_.heartbeat);
-  chief_is_lost_ = false;
-  auto next_word = chief_watch::clock::now();
-  while (!with.wait_for_stop(o_.heartbeat / 4)) {
-    try {
-      tell_of(chief.see(sign_->look(on), chief_watch::clock::now()), chief);
-    } catch (const error&) {
-      chief.could_not_look(chief_watch::clock::now());
-    }
-    if (chief_is_lost_.exchange(chief.is_lost()) != chief.is_lost())
-      next_word = chief_watch::clock::now() + std::chrono::seconds(10);
-    if (!chief.is_lost()) continue;
-    const auto silence = std::chrono::duration_cast<std::chrono::seconds>(chief.silence(chief_watch::clock::now()));
-    if (needs_chief_ && silence >= o_.max_wait) {
-      gave_up_ = true;
-      with.request_stop(error(errc::deadline_exceeded,
-                              fmt::format("the chief, {}, has been lost for {} s and did not come back, and the steps "
-                                          "of this program end only while it is there",
-                                          chief.name(), silence.count()))
-                            .in_task(chief.name()));
-      return on.close({});
-    }
-    if (chief_watch::clock::now() < next_word) continue;
-    next_word += needs_chief_ ? std::chrono::seconds(10) : std::chrono::seconds(60);
-    say(fmt::format("the chief, {}, has been lost for {} s: {}", chief.name(), silence.count(), without_chief()));
-  }
-}
-
-PINION_DECL std::string monitored_training_session::without_chief() const {
-  if (has_clocks_) return "training goes on once nobody waits for it any more, but nobody saves until it is back";
-  if (!needs_chief_) return "training goes on, but nobody saves until it is back";
-  return fmt::format("this program waits for it, for {:g} s at most",
-                     std::chrono::duration<double>(o_.max_wait).count());
-}
-
-PINION_DECL void monitored_training_session::tell_of(chief_watch::change now, const chief_watch& chief) const {
-  if (now == chief_watch::change::lost) say(fmt::format("the chief, {}, is lost: {}", chief.name(), without_chief()));
-  if (now == chief_watch::change::back)
-    say(fmt::format("the chief, {}, is back after {:.1f} s", chief.name(),
-                    std::chrono::duration<double>(chief.silence(chief_watch::clock::now())).count()));
-  if (now == chief_watch::change::ended)
-    say(fmt::format("the chief, {}, has ended: {}", chief.name(), without_chief()));
-}
-
-// Waits for a lost chief, after a step that took too long because of that. Returns true if it is back.
-PINION_DECL bool monitored_training_session::waits_for_lost_chief() const {
-  if (!needs_chief_ || !chief_is_lost_) return false;
-  while (chief_is_lost_ && !signals_.asked() && !coordinator_->wait_for_stop(std::chrono::milliseconds(20))) {
-  }
-  return !chief_is_lost_;
-}
-
 PINION_DECL void monitored_training_session::throw_if_given_up() {
-  if (!gave_up_ || std::exchange(told_, true)) return;
+  if (!chief_ || !chief_->gave_up() || std::exchange(told_, true)) return;
   const error why = *coordinator_->failure();
   abandon();
   throw why;

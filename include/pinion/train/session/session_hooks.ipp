@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <utility>
 
 #include <pinion/files/folder.hpp>
 #include <pinion/train/hooks/checkpoint_saver.hpp>
@@ -52,20 +54,66 @@ inline void add_chief_hooks(std::vector<any_hook>& hooks, const monitored_sessio
 
 }  // namespace detail
 
-PINION_DECL std::vector<any_hook> hooks_of(const monitored_session_options& o, graph& g) {
-  std::vector<any_hook> hooks;
-  if (o.is_chief) detail::add_chief_hooks(hooks, o, g);
-  hooks.insert(hooks.end(), o.hooks.begin(), o.hooks.end());
+PINION_DECL session_hooks::session_hooks(const monitored_session_options& o, graph& g) {
+  if (o.is_chief) detail::add_chief_hooks(hooks_, o, g);
+  hooks_.insert(hooks_.end(), o.hooks.begin(), o.hooks.end());
   if (o.is_chief && !o.checkpoint_dir.empty() && (o.save_checkpoint_secs || o.save_checkpoint_steps))
-    hooks.push_back(checkpoint_saver({.dir = o.checkpoint_dir,
-                                      .save_steps = o.save_checkpoint_steps,
-                                      .save_secs = o.save_checkpoint_secs,
-                                      .saver = o.scaffold.saver,
-                                      .max_failed_saves = o.max_failed_saves,
-                                      .alone = o.master.empty(),  // on a cluster, a sign tells who is the chief
-                                      .log = o.log,
-                                      .warn = o.log}));
-  return hooks;
+    hooks_.push_back(checkpoint_saver({.dir = o.checkpoint_dir,
+                                       .save_steps = o.save_checkpoint_steps,
+                                       .save_secs = o.save_checkpoint_secs,
+                                       .saver = o.scaffold.saver,
+                                       .max_failed_saves = o.max_failed_saves,
+                                       .alone = o.master.empty(),  // on a cluster, a sign tells who is the chief
+                                       .log = o.log,
+                                       .warn = o.log}));
+}
+
+PINION_DECL void session_hooks::begin() const {
+  for (const any_hook& h : hooks_) h.begin();
+}
+
+PINION_DECL void session_hooks::after_create_session(session& s, coordinator& c) const {
+  for (const any_hook& h : hooks_) h.after_create_session(s, c);
+}
+
+PINION_DECL std::exception_ptr session_hooks::end(session& s) const {
+  std::exception_ptr failed;
+  for (const any_hook& h : hooks_) try {
+      h.end(s);
+    } catch (...) {
+      if (!failed) failed = std::current_exception();
+    }
+  return failed;
+}
+
+PINION_DECL session_hooks::ran session_hooks::run(session& on, const run_request& request,
+                                                  const std::function<void(run_request&)>& complete) const {
+  run_context context(on, request);
+  run_request all = request;
+  std::vector<std::size_t> first;   // the place of each hook's first value among the fetches
+  std::vector<step_trace*> traces;  // traces that hooks want, besides the caller's own
+  for (const any_hook& h : hooks_) {
+    run_request more = h.before_run(context);
+    first.push_back(all.fetches.size());
+    all.feeds.insert(all.feeds.end(), more.feeds.begin(), more.feeds.end());
+    all.fetches.insert(all.fetches.end(), more.fetches.begin(), more.fetches.end());
+    all.targets.insert(all.targets.end(), more.targets.begin(), more.targets.end());
+    if (more.trace) traces.push_back(more.trace);
+  }
+  first.push_back(all.fetches.size());
+  complete(all);
+  step_trace trace;
+  if (!all.trace && !traces.empty()) all.trace = &trace;
+  ran result{on.run(all)};
+  for (step_trace* const wanted : traces) *wanted = *all.trace;
+  for (std::size_t i = 0; i < hooks_.size(); ++i) try {
+      hooks_[i].after_run(context, std::span(result.values).subspan(first[i], first[i + 1] - first[i]));
+    } catch (const error& e) {
+      if (!is_recoverable(e)) throw;
+      if (!result.lost) result.lost = e;
+    }
+  result.stop_requested = context.stop_requested();
+  return result;
 }
 
 }}}  // namespace pinion::v0::train
