@@ -205,3 +205,45 @@ TEST_CASE("a plan says why a node was not folded into its reader") {
   CHECK(said("a", sum, b) == "not folded into b, since it is read more than once");
   CHECK_THAT(pn::to_string(sess.plan(a, b)), Contains("; not folded into b, since it is fetched"));
 }
+
+// ---- states of an unknown shape, whose values have another shape after an assignment
+
+namespace {
+
+const pn::tensor<float> one_row = pn::tensor<float>::of({{0, 0, 0, 0}});
+const pn::tensor<float> three_rows = pn::tensor<float>::of({{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}});
+
+struct open_variable : own_graph {
+  pn::expr<float> given = pn::placeholder<float>({pn::unknown, 4}, "given");
+  pn::expr<float> x = pn::placeholder<float>({pn::unknown, 4}, "x");
+  pn::variable_handle<float> v = pn::variable(pn::expr<float>(pn::identity(given)), {.name = "v"});
+};
+
+}  // namespace
+
+TEST_CASE("two reads of a variable need not have one shape: an assignment may stand between them") {
+  open_variable f;
+  const pn::expr<float> first = pn::exp(f.v);
+  pn::expr<float> later = first;
+  {
+    const pn::control_dependencies behind{first};
+    const pn::expr<float> now = pn::assign(f.v, f.x);
+    const pn::control_dependencies after{now};
+    later = f.v.read();
+  }
+  const auto [ones] = pn::gradients(pn::reduce_sum(later), later);
+  const pn::expr<float> product = ones * first;
+  pn::session sess;
+  sess.run({{f.given, one_row}}, f.v.initializer());
+  CHECK(pn::tensor<float>(sess.run({{f.x, three_rows}}, product)).shape() == pn::shape{3, 4});
+}
+
+TEST_CASE("what an assignment yields need not have the shape of the value that it is given") {
+  open_variable f;
+  const pn::expr<float> sum = pn::identity(pn::assign_add(f.v, f.x * 0.f));
+  const auto [ones] = pn::gradients(pn::reduce_sum(sum), sum);
+  const pn::expr<float> product = ones * pn::exp(f.x);
+  pn::session sess;
+  sess.run({{f.given, three_rows}}, f.v.initializer());
+  CHECK(pn::tensor<float>(sess.run({{f.x, one_row}}, product)).shape() == pn::shape{3, 4});
+}

@@ -32,6 +32,8 @@ static_assert(gives({unknown, 3}, {3}, {unknown, 3}));
 static_assert(gives({unknown}, {5}, {5}));  // it can only be 1 or 5
 static_assert(gives({unknown}, {1}, {unknown}));
 static_assert(gives({unknown}, {unknown}, {unknown}));
+static_assert(gives({shape::first_symbol}, {shape::first_symbol}, {shape::first_symbol}));
+static_assert(gives({shape::first_symbol}, {shape::first_symbol - 1}, {unknown}));  // either may be 1
 static_assert(gives(any, {2, 3}, any));
 static_assert(gives(any, any, any));
 // and not
@@ -71,6 +73,8 @@ TEST_CASE("shapes print as lists, with ? for what is unknown") {
 TEST_CASE("a ninth dimension and a negative one are refused") {
   CHECK(failure([] { shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }) == "invalid_argument: a tensor has at most 8 dimensions");
   CHECK(caught([] { shape{2, -2}; }).code() == errc::invalid_argument);
+  CHECK(caught([] { shape{2, -6000000000000000000}; }).code() == errc::invalid_argument);
+  CHECK(caught([] { shape{2, INT64_MIN}; }).code() == errc::invalid_argument);
 }
 
 }  // namespace

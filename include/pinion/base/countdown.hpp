@@ -34,9 +34,10 @@ class countdown {
   // True once the counter is zero.
   bool done() const { return is_zero(word_.load(std::memory_order_acquire)); }
 
+  // The time for which a wait spins that is short most of the time.
+  static constexpr std::chrono::nanoseconds brief = std::chrono::microseconds(30);
   // Waits for zero. Returns false if the deadline came first; without a deadline it waits without a limit. `spins` is
   // the time before it sleeps.
-  static constexpr std::chrono::nanoseconds brief = std::chrono::microseconds(30);
   bool wait(const std::optional<time_point>& deadline = {}, std::chrono::nanoseconds spins = brief);
 
  private:

@@ -17,7 +17,9 @@ namespace pinion { inline namespace v0 {
 //   half      -              2
 //
 // bfloat16 and half are dtypes of files and of devices that have them; they have no C++ type here.
-// A new one is a row here: its name as a value, its name in texts, the C++ type of an element, and its kind.
+//
+// A new one is a row: its name as a value, its name in texts, the C++ type of an element, and its kind. Tasks tell each
+// other the number of a row, so that another order of rows needs another version of the protocol.
 // clang-format off
 #define PINION_PLAIN_DTYPES(X)               \
   X(float32, "float", float, real)           \
@@ -151,8 +153,8 @@ inline constexpr dtype_set none{};
 inline constexpr dtype_set floating = detail::plain_of(detail::dtype_facts::real);
 // The integer dtypes.
 inline constexpr dtype_set integers = detail::plain_of(detail::dtype_facts::integer);
-// The integer dtypes of rows, places and labels.
-inline constexpr dtype_set indices{dtype::int32, dtype::int64};
+// Those of them that have a sign: of counts, rows, places and labels.
+inline constexpr dtype_set signed_integers{dtype::int32, dtype::int64};
 // All dtypes that arithmetic is defined for.
 inline constexpr dtype_set numbers = floating | integers;
 // Numbers and bools: dtypes that are copied byte by byte.

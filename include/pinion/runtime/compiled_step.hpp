@@ -60,9 +60,9 @@ class compiled_step {
 
   // Runs a step that does not wait.
   void run_here(step_state& state);
-  // Waits for the end of a run; returns false at its deadline. Of a session's step that takes long it tells in the log
+  // Waits for the end of a run; returns false at the deadline. Of a session's step that takes long it tells in the log
   // for how long it has run and in which nodes, in the intervals of all waits.
-  bool await(countdown& ended, const step_state& state);
+  bool await(countdown& ended, const step_state& state, const std::optional<time_point>& deadline);
   static void say_where(const step_state& state, std::chrono::nanoseconds ran);
 
   // The memory of a run. One memory is spare most of the time, so that runs that do not overlap take no lock.

@@ -47,24 +47,26 @@ PINION_DECL void compiled_step::run(step_state& state) {
   if (!waits_) return run_here(state);
   countdown ended;
   start(state, [&ended] { ended.count_down(); });
-  if (await(ended, state)) return;
+  if (await(ended, state, state.deadline)) return;
   state.fail(state.too_late());
-  ended.wait();
+  await(ended, state, {});  // kernels that nobody can cancel use what is freed after this
 }
 
-PINION_DECL bool compiled_step::await(countdown& ended, const step_state& state) {
+PINION_DECL bool compiled_step::await(countdown& ended, const step_state& state,
+                                      const std::optional<time_point>& deadline) {
   if (ended.done()) return true;
   const time_point begin = std::chrono::steady_clock::now();
   const auto ran = [begin] { return std::chrono::steady_clock::now() - begin; };
   std::chrono::nanoseconds spins = uses_gpus_ ? looks_.next() : countdown::brief;
   for (time_point next = begin;;) {
     next += pinion::detail::silence_of_waits();
-    const bool is_last = state.deadline && *state.deadline <= next;
-    const bool has_ended = ended.wait(is_last ? *state.deadline : next, spins);
+    const bool is_last = deadline && *deadline <= next;
+    const bool has_ended = ended.wait(is_last ? *deadline : next, spins);
     if (uses_gpus_ && spins.count() > 0) looks_.took(ran());
     if (has_ended || is_last) return has_ended;
     spins = {};
-    if (!state.within) say_where(state, ran());
+    // The run goes on, and refers to what this function's caller holds: no error leaves it.
+    if (!state.within) static_cast<void>(outcome_of([&] { say_where(state, ran()); }));
   }
 }
 

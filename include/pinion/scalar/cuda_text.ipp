@@ -14,7 +14,8 @@
 namespace pinion { inline namespace v0 { namespace scalar {
 
 PINION_DECL std::string_view cuda_prelude() {
-  static const std::string text =
+  // It is never destroyed, since a thread may compile while the process ends.
+  static const std::string& text = *new std::string(
       "#define PINION_DEVICE static __device__ __forceinline__\n"
       "#define PINION_LANE __device__ __forceinline__\n"
       "#define PINION_LANE_FUNCTIONS " +
@@ -84,7 +85,7 @@ struct wide_divisor { unsigned long long extent; };
 PINION_DEVICE unsigned long long quotient(unsigned long long n, const wide_divisor& d) { return n / d.extent; }
 
 }  // namespace pinion
-)";
+)");
   return text;
 }
 

@@ -20,9 +20,15 @@
   }
 #define PINION_LANE_FUNCTIONS PINION_REAL_FUNCTIONS(PINION_LANE_FUNCTION)
 
-// The real functions have a namespace around them without functions of these names, so that those of one number are
-// found.
 namespace pinion { inline namespace v0 { namespace cuda {
+
+// Those of one number are found, though functions of expressions have the same names in the namespace around this one.
+#if defined(__CUDACC__)
+#define PINION_OF_ONE_NUMBER(function, ...) using ::function;
+PINION_REAL_FUNCTIONS(PINION_OF_ONE_NUMBER)
+using ::ceil, ::fabs, ::floor, ::pow, ::rint;
+#undef PINION_OF_ONE_NUMBER
+#endif
 
 #undef PINION_LANE  // it stays a word of the text
 #define PINION_EXPANDED(...) PINION_TEXT_OF(__VA_ARGS__)

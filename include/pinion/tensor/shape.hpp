@@ -35,7 +35,8 @@ class shape {
  public:
   // The most dimensions that a tensor has.
   static constexpr int max_rank = 8;
-  // Where a step is compiled, unknown extents that are equal have one number from here down, which stands for them.
+  // Where a step is compiled, unknown extents that are equal have one number from here down, which stands for them. No
+  // program gives such an extent.
   static constexpr std::int64_t first_symbol = -(std::int64_t{1} << 62);
 
   // A scalar.
@@ -96,7 +97,7 @@ class shape {
   constexpr void push_back(std::int64_t extent) {
     if (rank_ < 0) rank_ = 0;
     if (rank_ == max_rank) throw error(errc::invalid_argument, "a tensor has at most 8 dimensions");
-    if (extent < unknown && (extent > first_symbol || extent < 2 * first_symbol + max_rank))
+    if (extent < unknown && (extent > first_symbol || extent < first_symbol - (1 << 30)))
       throw error(errc::invalid_argument, "a dimension is neither negative nor below pn::unknown");
     dims_[rank_++] = extent;
   }

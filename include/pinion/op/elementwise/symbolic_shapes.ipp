@@ -73,7 +73,7 @@ PINION_DECL std::vector<shape> symbolic_shapes::inferred(const draft& d, const n
   std::vector<output_type> inputs, outputs;
   for (const output& in : n.inputs) {
     inputs.push_back(d.type_of(in));
-    if (inputs.back().resource) return {};
+    if (inputs.back().resource || inputs.back().reference) return {};  // what a state holds may change in a step
     inputs.back().shape = as_shape(of(in));
   }
   shape_context context(n, inputs, outputs);
@@ -88,8 +88,8 @@ PINION_DECL std::optional<symbolic_shapes::extents> symbolic_shapes::as_declared
   if (!s.has_rank() && !told) return std::nullopt;
   extents all;
   for (int axis = 0; axis < (told ? said : s).rank(); ++axis) {
-    std::int64_t extent = s.has_rank() ? s[axis] : unknown;
-    if (extent == unknown && told) extent = said[axis];
+    std::int64_t extent = s.has_rank() && s[axis] >= 0 ? s[axis] : unknown;
+    if (extent < 0 && told) extent = said[axis];
     all.push_back(extent == unknown ? fresh_symbol() : extent);
   }
   return all;

@@ -155,7 +155,7 @@ void run_one_hot(kernel_context& c, std::int64_t depth) {
 
 inline std::unique_ptr<kernel> make_kernel(gather, const kernel_setup& setup) {
   const std::int64_t axis = detail::axis_of(setup.attrs());
-  return visit_plain<dtypes::indices>(setup.input(1).dtype, [axis]<class Index>() {
+  return visit_plain<dtypes::signed_integers>(setup.input(1).dtype, [axis]<class Index>() {
     return make_function_kernel([axis](kernel_context& c) { detail::run_gather<Index>(c, axis); });
   });
 }
@@ -163,7 +163,7 @@ inline std::unique_ptr<kernel> make_kernel(gather, const kernel_setup& setup) {
 inline std::unique_ptr<kernel> make_kernel(scatter_dense, const kernel_setup& setup) {
   const auto add_row = detail::add_row_of(setup.input(1).dtype);
   const std::int64_t axis = detail::axis_of(setup.attrs());
-  return visit_plain<dtypes::indices>(setup.input(0).dtype, [=]<class Index>() {
+  return visit_plain<dtypes::signed_integers>(setup.input(0).dtype, [=]<class Index>() {
     return make_function_kernel([=](kernel_context& c) { detail::run_scatter_dense<Index>(c, axis, add_row); });
   });
 }
@@ -171,7 +171,7 @@ inline std::unique_ptr<kernel> make_kernel(scatter_dense, const kernel_setup& se
 inline std::unique_ptr<kernel> make_kernel(partition_indices, const kernel_setup& setup) {
   integers begins{0};
   for (const std::int64_t rows : setup.attrs().get<integers>("rows")) begins.push_back(begins.back() + rows);
-  return visit_plain<dtypes::indices>(setup.input(0).dtype, [&]<class Index>() {
+  return visit_plain<dtypes::signed_integers>(setup.input(0).dtype, [&]<class Index>() {
     return make_function_kernel([begins](kernel_context& c) { detail::run_partition_indices<Index>(c, begins); });
   });
 }

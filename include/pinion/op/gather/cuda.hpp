@@ -34,7 +34,7 @@ void run_cuda_gather(kernel_context& c, std::int64_t attribute) {
 // Calls f.operator()<T>() for a dtype whose rows GPUs add up.
 template <class F>
 void visit_added(dtype type, F&& f) {
-  visit_plain<dtypes::floating | dtypes::indices>(type, f);
+  visit_plain<dtypes::floating | dtypes::signed_integers>(type, f);
 }
 
 // A stable sort puts the rows of one index next to one another, so they are added in a fixed order.
@@ -78,14 +78,14 @@ void run_cuda_one_hot(kernel_context& c, dtype type, std::int64_t depth) {
 
 inline std::unique_ptr<kernel> make_cuda_kernel(gather, const kernel_setup& setup) {
   const std::int64_t axis = detail::axis_of(setup.attrs());
-  return visit_plain<dtypes::indices>(setup.input(1).dtype, [axis]<class Index>() {
+  return visit_plain<dtypes::signed_integers>(setup.input(1).dtype, [axis]<class Index>() {
     return make_function_kernel([axis](kernel_context& c) { detail::run_cuda_gather<Index>(c, axis); });
   });
 }
 
 inline std::unique_ptr<kernel> make_cuda_kernel(scatter_dense, const kernel_setup& setup) {
   const std::int64_t axis = detail::axis_of(setup.attrs());
-  return visit_plain<dtypes::indices>(setup.input(0).dtype, [axis]<class Index>() {
+  return visit_plain<dtypes::signed_integers>(setup.input(0).dtype, [axis]<class Index>() {
     return make_function_kernel([axis](kernel_context& c) { detail::run_cuda_scatter_dense<Index>(c, axis); });
   });
 }

@@ -43,7 +43,7 @@ struct partition_indices {
   static constexpr std::string_view name = "PartitionIndices";
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{attr::integers("rows").up_to(1 << 16)};
-  static constexpr kernel_set kernels{.cpu = dtypes::indices, .gpu = {}};
+  static constexpr kernel_set kernels{.cpu = dtypes::signed_integers, .gpu = {}};
   static constexpr bool on_host = true;  // the output shapes depend on elements
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}  // indices are integers: no gradient
@@ -58,7 +58,7 @@ struct scatter_dense {
   static constexpr attribute_list attrs{attr::integer("axis").optional()};
   static constexpr bool bears_changing_inputs = true;
   static constexpr int reads = 2;
-  static constexpr kernel_set kernels{.cpu = dtypes::numbers, .gpu = dtypes::floating | dtypes::indices};
+  static constexpr kernel_set kernels{.cpu = dtypes::numbers, .gpu = dtypes::floating | dtypes::signed_integers};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };

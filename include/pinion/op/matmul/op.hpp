@@ -13,7 +13,7 @@ struct matmul {
   static constexpr input_count inputs = 2;
   static constexpr attribute_list attrs{attr::flag("transpose_a").optional(), attr::flag("transpose_b").optional()};
   static constexpr bool bears_changing_inputs = true;
-  static constexpr kernel_set kernels{.cpu = dtypes::floating | dtypes::indices, .gpu = dtypes::floating};
+  static constexpr kernel_set kernels{.cpu = dtypes::floating | dtypes::signed_integers, .gpu = dtypes::floating};
   static constexpr std::string_view gpu_library = "cuBLASLt", without_library = "in tiles";
   static void infer(shape_context& c);
   // The shape of the product of inputs `first` and `first + 1` of a node with those attributes, which this checks.

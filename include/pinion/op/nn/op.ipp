@@ -120,9 +120,10 @@ PINION_DECL void softmax_cross_entropy::infer(shape_context& c) {
   c.expect_rank(1, 2, "the logits");
   if (!fits(c.shape(0), c.shape(1)))
     c.fail("labels of shape " + to_string(c.shape(0)) + " for logits of shape " + to_string(c.shape(1)));
-  const std::int64_t rows = detail::common_rows(c, 0, 1), classes = detail::extent_of(c, 1, 1);
+  const std::int64_t rows = detail::common_rows(c, 0, 1);
+  const std::int64_t of_labels = detail::extent_of(c, 0, 1), of_logits = detail::extent_of(c, 1, 1);
   c.output(c.dtype(1), {rows});
-  c.output(c.dtype(1), {rows, classes >= 0 ? classes : detail::extent_of(c, 0, 1)});
+  c.output(c.dtype(1), {rows, of_logits >= 0 || of_labels < 0 ? of_logits : of_labels});
 }
 
 PINION_DECL void softmax_cross_entropy::gradient(gradient_context& g) {

@@ -34,7 +34,8 @@ inline error wrong_label(std::int64_t row, std::int64_t label, std::int64_t clas
 template <class F>
 decltype(auto) visit_indexed(dtype value, dtype index, F&& f) {
   return visit_plain<dtypes::floating>(value, [&]<class T>() {
-    return visit_plain<dtypes::indices>(index, [&]<class Index>() { return f.template operator()<T, Index>(); });
+    return visit_plain<dtypes::signed_integers>(index,
+                                                [&]<class Index>() { return f.template operator()<T, Index>(); });
   });
 }
 

@@ -155,7 +155,7 @@ std::unique_ptr<kernel> make_normal(const attributes& attrs) {
 
 inline std::unique_ptr<kernel> make_kernel(random_uniform, const kernel_setup& setup) {
   const attributes& attrs = setup.attrs();
-  return visit_plain<dtypes::floating | dtypes::indices>(attrs.get<dtype>("dtype"), [&]<class T>() {
+  return visit_plain<dtypes::floating | dtypes::signed_integers>(attrs.get<dtype>("dtype"), [&]<class T>() {
     return detail::make_random<detail::uniform_elements, T>(attrs, "minval", "maxval");
   });
 }

@@ -85,7 +85,7 @@ std::unique_ptr<kernel> make_cuda_normal(const attributes& attrs) {
 
 inline std::unique_ptr<kernel> make_cuda_kernel(random_uniform, const kernel_setup& setup) {
   const attributes& attrs = setup.attrs();
-  return visit_plain<dtypes::floating | dtypes::indices>(attrs.get<dtype>("dtype"), [&]<class T>() {
+  return visit_plain<dtypes::floating | dtypes::signed_integers>(attrs.get<dtype>("dtype"), [&]<class T>() {
     return detail::make_cuda_random<detail::draw_uniform, T>(attrs, "minval", "maxval");
   });
 }

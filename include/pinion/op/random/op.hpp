@@ -34,7 +34,7 @@ struct random_uniform : random_op {
   static constexpr std::string_view name = "RandomUniform";
   static constexpr attribute_list attrs =
       detail::draw_attrs + attribute_list{attr::real("minval").optional(), attr::real("maxval").optional()};
-  static constexpr dtype_set types = dtypes::floating | dtypes::indices;
+  static constexpr dtype_set types = dtypes::floating | dtypes::signed_integers;
   static constexpr kernel_set kernels{.cpu = types, .gpu = types};
   static void infer(shape_context& c);
 };

@@ -47,7 +47,7 @@ struct reduction {
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{attr::integers("axes").optional(), attr::flag("keep_dims").optional()};
   static constexpr bool bears_changing_inputs = true;
-  static constexpr kernel_set kernels{.cpu = dtypes::numbers, .gpu = dtypes::floating | dtypes::indices};
+  static constexpr kernel_set kernels{.cpu = dtypes::numbers, .gpu = dtypes::floating | dtypes::signed_integers};
   static void infer(shape_context& c);
   static double work(const work_context& c);
 };

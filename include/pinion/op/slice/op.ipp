@@ -55,7 +55,7 @@ PINION_DECL shape concatenated(const std::vector<shape>& parts, std::int64_t axi
       throw error(errc::invalid_argument, "tensors of shapes " + to_string(parts[0]) + " and " + to_string(part) +
                                               " differ in more than axis " + std::to_string(a));
     for (int i = 0; i < part.rank(); ++i)
-      if (i != a && part[i] >= 0) whole.set(i, part[i]);
+      if (i != a && (part[i] >= 0 || whole[i] == unknown)) whole.set(i, part[i]);
   }
   if (whole.has_rank()) whole.set(checked_axis(axis, whole.rank()), along);
   return whole;

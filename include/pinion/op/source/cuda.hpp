@@ -51,7 +51,7 @@ inline std::unique_ptr<kernel> make_cuda_kernel(range, const kernel_setup& setup
       cuda::count_up(c.device->stream()->native(), y, n, start, delta);
     });
   };
-  return visit_plain<dtypes::floating | dtypes::indices>(setup.node.outputs[0].dtype, with);
+  return visit_plain<dtypes::floating | dtypes::signed_integers>(setup.node.outputs[0].dtype, with);
 }
 
 inline std::unique_ptr<kernel> make_cuda_kernel(shape_of, const kernel_setup&) {

@@ -82,7 +82,7 @@ struct range {
   static constexpr input_count inputs = 0;
   static constexpr attribute_list attrs{attr::dtype("dtype"), attr::number("start"), attr::number("limit"),
                                         attr::number("delta")};
-  static constexpr dtype_set types = dtypes::floating | dtypes::indices;
+  static constexpr dtype_set types = dtypes::floating | dtypes::signed_integers;
   static constexpr kernel_set kernels{.cpu = types, .gpu = types};
   static constexpr std::int64_t most = std::int64_t{1} << 56;  // counts stop here: no memory holds so many
   static std::int64_t count(const attributes& of);

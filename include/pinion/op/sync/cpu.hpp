@@ -128,7 +128,7 @@ inline void join_rows(kernel_context& c, const std::vector<state::contribution>&
   any_tensor &indices = c.allocate(0, dtype::int64, {n}), &rows = c.allocate(1, all[0].rows.dtype(), extent);
   std::int64_t* to = indices.data<std::int64_t>();
   for (const state::contribution& one : all) {
-    visit_plain<dtypes::indices>(one.indices.dtype(), [&]<class Index>() {
+    visit_plain<dtypes::signed_integers>(one.indices.dtype(), [&]<class Index>() {
       to = std::copy_n(one.indices.data<Index>(), one.indices.count(), to);
     });
   }

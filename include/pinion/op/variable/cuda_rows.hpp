@@ -28,7 +28,7 @@ class cuda_named_rows {
               extent, extent == 0 ? 0 : variable.count() / extent};
     wrong_ =
         c.expect_values([extent](std::int64_t position, std::int64_t row) { return wrong_row(position, row, extent); });
-    visit_plain<dtypes::indices>(indices.dtype(), [&]<class Index>() { sort<Index>(c, indices); });
+    visit_plain<dtypes::signed_integers>(indices.dtype(), [&]<class Index>() { sort<Index>(c, indices); });
   }
 
   const cuda::named_rows& named() const { return named_; }

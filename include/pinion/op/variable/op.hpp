@@ -127,7 +127,7 @@ struct sparse_update {
 
 // One step of an optimizer whose gradient is the product of two matrices and read by nothing else. Inputs: states, then
 // both factors, then scalars. Each block of rows is updated while its gradient is in cache, and the whole gradient is
-// never in memory. Attributes are those of an update and of a product. runtime::fold_gradients makes these nodes.
+// never in memory. Attributes are those of an update and of a product. op::fold_gradients makes these nodes.
 struct apply_product {
   static constexpr std::string_view name = "ApplyProduct";
   static constexpr bool rewrite = true;

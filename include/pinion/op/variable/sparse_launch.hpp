@@ -49,7 +49,8 @@ class sparse_launch {
 
   void run() const {
     const std::span order(static_cast<named_row*>(order_.raw()), static_cast<std::size_t>(indices_.count()));
-    visit_plain<dtypes::indices>(indices_.dtype(), [&]<class Index>() { sort_rows<Index>(indices_, extent_, order); });
+    visit_plain<dtypes::signed_integers>(indices_.dtype(),
+                                         [&]<class Index>() { sort_rows<Index>(indices_, extent_, order); });
     if (size_ > 0) visit_plain<dtypes::floating>(rows_.dtype(), [&]<class T>() { update<T>(order); });
   }
 

@@ -14,6 +14,7 @@ PINION_DECL optimized_step optimize(graph_view g, const placement& placed, const
   placed_draft d(g, placed, signature);
   order_initial_values(d);
   fold_constants(d, largest_folded_constant);
+  d.count_uses();
   for (const op::rewrite improve : op::early_rewrites()) improve(d);
   share_common(d);
   d.drop_dead();

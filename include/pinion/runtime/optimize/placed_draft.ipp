@@ -77,8 +77,8 @@ PINION_DECL optimized_step placed_draft::finished() {
     if (it.device >= 0) kept.emplace_back(it.original, id[i]);
     g->adopt(std::move(it.node));
   }
-  for (auto* ends : {&ends_.feeds, &ends_.fetches})
-    for (output& o : *ends) o.node = id[static_cast<std::size_t>(o.node)];
+  for (auto* list : {&ends_.feeds, &ends_.fetches})
+    for (output& o : *list) o.node = id[static_cast<std::size_t>(o.node)];
   for (node_id& t : ends_.targets) t = id[static_cast<std::size_t>(t)];
   return {std::move(g),
           placed_.renamed(kept),

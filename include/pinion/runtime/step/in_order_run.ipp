@@ -25,6 +25,7 @@ PINION_DECL void in_order_run::run(std::span<double> seconds) {
     const auto& it = e_.items[i];
     last = it.node;
     if (const std::size_t end = it.may_bind && binds ? run_bound(i) : i; end > i) {
+      last = e_.items[end - 1].node;
       i = end;
       continue;
     }
