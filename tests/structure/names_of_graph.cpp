@@ -342,6 +342,7 @@ using pinion::dtypes::no_value;
 using pinion::dtypes::none;
 using pinion::dtypes::numbers;
 using pinion::dtypes::plain;
+using pinion::dtypes::signed_integers;
 
 }  // namespace names_of_graph::of_pinion_dtypes
 

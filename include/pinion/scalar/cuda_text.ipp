@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <pinion/base/process.hpp>
 #include <pinion/scalar/cuda_text.hpp>
 #include <pinion/scalar/lane.hpp>
 #include <pinion/scalar/operands.hpp>
@@ -14,12 +15,11 @@
 namespace pinion { inline namespace v0 { namespace scalar {
 
 PINION_DECL std::string_view cuda_prelude() {
-  // It is never destroyed, since a thread may compile while the process ends.
-  static const std::string& text = *new std::string(
-      "#define PINION_DEVICE static __device__ __forceinline__\n"
-      "#define PINION_LANE __device__ __forceinline__\n"
-      "#define PINION_LANE_FUNCTIONS " +
-      std::string(cuda::lane_functions_text) + "\n\nnamespace pinion {\n\n" + cuda::lane_text + R"(
+  return table_of_this_process([] {
+    return "#define PINION_DEVICE static __device__ __forceinline__\n"
+           "#define PINION_LANE __device__ __forceinline__\n"
+           "#define PINION_LANE_FUNCTIONS " +
+           std::string(cuda::lane_functions_text) + "\n\nnamespace pinion {\n\n" + cuda::lane_text + R"(
 
 // Neighbours that are read or written at once. One element is no pack in memory, or a compiler would take it that packs
 // of two sizes never overlap.
@@ -85,8 +85,8 @@ struct wide_divisor { unsigned long long extent; };
 PINION_DEVICE unsigned long long quotient(unsigned long long n, const wide_divisor& d) { return n / d.extent; }
 
 }  // namespace pinion
-)");
-  return text;
+)";
+  });
 }
 
 PINION_DECL std::string_view cuda_type(dtype type) {

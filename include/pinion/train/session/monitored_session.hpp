@@ -21,6 +21,7 @@
 #include <exception>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -36,11 +37,12 @@
 #include <pinion/train/session/chief_monitor.hpp>
 #include <pinion/train/session/chief_sign.hpp>
 #include <pinion/train/session/options.hpp>
-#include <pinion/train/session/session_hooks.hpp>
 #include <pinion/train/session/signal_stop.hpp>
 #include <pinion/train/session/task_probe.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
+
+class session_hooks;
 
 // Runs the steps of a training program. It owns its session, the threads of its queue runners and copies of its hooks.
 // Its graph is the default graph of its construction, which it finalizes until it is destroyed. One thread at a time
@@ -205,7 +207,7 @@ class monitored_training_session {
   const process_mark made_in_;
   monitored_session_options o_;
   const graph_ref graph_;
-  std::optional<session_hooks> hooks_;
+  std::unique_ptr<session_hooks> hooks_;
   std::optional<pinion::session> session_;
   std::optional<coordinator> coordinator_;
   const int exceptions_ = std::uncaught_exceptions();

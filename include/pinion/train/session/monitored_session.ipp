@@ -134,7 +134,7 @@ PINION_DECL monitored_training_session::monitored_training_session(monitored_ses
   o_.config.graph = graph_.get();
   o_.log = one_at_a_time(o_.log);
   fill_in(o_);
-  hooks_.emplace(o_, *graph_);
+  hooks_ = std::make_unique<session_hooks>(o_, *graph_);
   {
     const called_from line(where);
     hooks_->begin();
