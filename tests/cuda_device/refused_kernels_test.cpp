@@ -14,7 +14,7 @@ using namespace cuda_tests;
 
 // A machine whose NVRTC refuses texts with a part.
 struct refusing : world {
-  refusing() { setenv("PINION_FAKE_NVRTC_REFUSES", "log1pf(", 1); }
+  refusing() { setenv("PINION_FAKE_NVRTC_REFUSES", "log1p(v", 1); }
   ~refusing() { unsetenv("PINION_FAKE_NVRTC_REFUSES"); }
 
   // Runs a function of [1, 3] on the GPU twice, each time as a node of its own. Returns the results, and what is told.
