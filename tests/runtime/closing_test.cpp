@@ -53,6 +53,19 @@ TEST_CASE("a session that is closed says which step keeps it waiting") {
         "cancelled");
 }
 
+// The first line that is told while `run` goes on in another thread; `end` lets it end.
+template <class Run, class End>
+std::string line_told_during(Run run, End end) {
+  const told_lines told;
+  pn::of_this_process<pn::detail::said_waits>().interval = std::chrono::milliseconds(1);
+  std::thread runs(run);
+  const std::string line = told.next();
+  pn::of_this_process<pn::detail::said_waits>().interval = std::chrono::seconds(10);
+  end();
+  runs.join();
+  return line;
+}
+
 TEST_CASE("a loop that runs for long says for how long, and after how many iterations it goes on") {
   own_session here;
   const pn::fifo_queue<int> stops({.capacity = 1, .shapes = {{}}, .name = "stops"});
@@ -60,14 +73,9 @@ TEST_CASE("a loop that runs for long says for how long, and after how many itera
       {.name = "forever"}, [&](auto) { return stops.size() < 1; }, [](auto n) { return n + 1.f; }, pn::constant(0.f));
   const pn::operation stop = stops.enqueue(1);
   here.sess.run(stops.size());
-  const told_lines told;
-  pn::of_this_process<pn::detail::said_waits>().interval = std::chrono::milliseconds(1);
   float counted = 0;
-  std::thread runs([&] { counted = float(here.sess.run(count)); });
-  const std::string line = told.next();
-  pn::of_this_process<pn::detail::said_waits>().interval = std::chrono::seconds(10);
-  here.sess.run(stop);
-  runs.join();
+  const std::string line =
+      line_told_during([&] { counted = float(here.sess.run(count)); }, [&] { here.sess.run(stop); });
   CHECK(counted > 0);
   CHECK_THAT(line, Catch::Matches("pinion: '[a-z/]*forever[a-zA-Z_/]*' \\(While\\) has run for [0-9.]+ s, and goes on "
                                   "after [0-9]+ iterations"));
@@ -79,14 +87,8 @@ TEST_CASE("a step that waits for long says for how long it has run, and in which
   const pn::expr<int> job = q.dequeue();
   const pn::operation put = q.enqueue(7);
   here.sess.run(q.size());
-  const told_lines told;
-  pn::of_this_process<pn::detail::said_waits>().interval = std::chrono::milliseconds(1);
   int done = 0;
-  std::thread runs([&] { done = int(here.sess.run(job)); });
-  const std::string line = told.next();
-  pn::of_this_process<pn::detail::said_waits>().interval = std::chrono::seconds(10);
-  here.sess.run(put);
-  runs.join();
+  const std::string line = line_told_during([&] { done = int(here.sess.run(job)); }, [&] { here.sess.run(put); });
   CHECK(done == 7);
   CHECK_THAT(line, Catch::Matches("pinion: step [0-9]+ of a session has run for [0-9.]+ s, and is in '[a-zA-Z_/]+' "
                                   "\\(QueueDequeueV2\\)"));

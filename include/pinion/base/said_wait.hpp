@@ -1,5 +1,5 @@
-// What lasts long and tells so in the log: waits without a deadline, since the thing waited for uses memory that is
-// freed after the wait, and work that nothing bounds.
+// Lines in the log of waits without a deadline, where the thing waited for uses memory that is freed after the wait,
+// and of work that nothing bounds.
 #pragma once
 
 #include <atomic>

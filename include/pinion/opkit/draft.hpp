@@ -30,7 +30,7 @@ class draft {
     node_id apart_from = no_node;   // the item that could do its work but for this obstacle
     node_fate::obstacle obstacle = node_fate::none;
   };
-  // What is fed, what is fetched, and which nodes are only run.
+  // The ends of a step: outputs that are fed or fetched, and nodes that are only run.
   struct ends {
     std::vector<output> feeds, fetches;
     std::vector<node_id> targets;

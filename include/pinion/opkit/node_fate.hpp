@@ -1,4 +1,4 @@
-// What became of the nodes of a step that passes rewrote.
+// The fate of a node of a step that passes rewrote.
 #pragma once
 
 #include <cstdint>

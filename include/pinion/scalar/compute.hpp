@@ -1,5 +1,5 @@
-// What instructions compute, over any type of values, as the rows of opcode.hpp say. g++, clang and nvcc read this,
-// which knows nothing else of pinion.
+// The computation of each instruction over any type of values, as the rows of opcode.hpp say it. g++, clang and nvcc
+// read this, which knows nothing else of pinion.
 #pragma once
 
 #include <type_traits>

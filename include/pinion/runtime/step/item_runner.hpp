@@ -43,8 +43,9 @@ struct run_memory {
   explicit run_memory(const executable& e) : slots(static_cast<std::size_t>(e.slots)), values(*e.arenas, e.fed) {}
 };
 
-// What all runs of an executable share, whichever order they run its items in: in_order_run, lane_run, and executor,
-// which waits for items. Refers to the executable, the memory, the services and the state, which outlive the run.
+// The part that all runs of an executable share, whichever order they run its items in: in_order_run, lane_run, and
+// executor, which waits for items. Refers to the executable, the memory, the services and the state, which outlive the
+// run.
 class item_runner {
  protected:
   item_runner(const executable& e, run_memory& memory, task_services& services, step_state& step)

@@ -1,4 +1,4 @@
-// What the partitions of a running step share.
+// The state that the partitions of a running step share.
 #pragma once
 
 #include <atomic>
@@ -72,7 +72,7 @@ class step_state final : public step_watch {
   // Returns the names of nodes that have begun, or may, and have not ended, at most so many; of a step whose items
   // wait.
   std::vector<std::string> under_way(std::size_t most) const;
-  // The same of the first few in one text, ", " between them; "" if there is none.
+  // Returns the names of the first few in one text, ", " between them; "" if there is none.
   std::string where() const;
 
   // Gives away the places of a device; nothing: no kernel has asked for one since.
@@ -91,7 +91,7 @@ class step_state final : public step_watch {
   std::vector<const step_part*> parts_;
 };
 
-// What messages call a node that runs: 'y' (MatMul).
+// Returns the name of a node that runs, as messages give it: 'y' (MatMul).
 std::string running_node(const node& n);
 
 }}}  // namespace pinion::v0::runtime
