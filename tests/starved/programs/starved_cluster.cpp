@@ -3,7 +3,8 @@
 //
 //   starved_cluster <file>
 //
-// PINION_STARVED_TRACE=1: prints on standard error where the allocation was that failed.
+// Prints on standard error where the allocation was that failed, if the process ends of it; with PINION_STARVED_TRACE=1,
+// of each that fails.
 #include <pinion/distributed.hpp>
 
 #include <execinfo.h>
@@ -13,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <new>
 
 #include <starved/starvation.hpp>
@@ -22,10 +24,24 @@ namespace {
 std::atomic<starvation*> hunger{nullptr};
 bool traces = false;
 
-void tell_where() {
+// The functions that this thread is in, the innermost first.
+struct call_stack {
   void* calls[60];
-  std::fputs("starved at\n", stderr);
-  ::backtrace_symbols_fd(calls, ::backtrace(calls, 60), 2);
+  int depth = 0;
+
+  void take() { depth = ::backtrace(calls, 60); }
+  void print(const char* what) const {
+    std::fprintf(stderr, "%s\n", what);
+    ::backtrace_symbols_fd(calls, depth, 2);
+  }
+};
+call_stack starved;  // of the allocation that failed last
+
+void tell_where_it_ends() {
+  call_stack here;
+  here.take();
+  here.print("ends at");
+  starved.print("starved at");
 }
 
 // Does this allocation fail?
@@ -36,7 +52,8 @@ bool fails() noexcept {
   if (s->until.load(std::memory_order_relaxed) <= 0 || s->until.fetch_sub(1, std::memory_order_relaxed) != 1)
     return false;
   s->failed.fetch_add(1, std::memory_order_relaxed);
-  if (traces) tell_where();
+  starved.take();
+  if (traces) starved.print("starved at");
   return true;
 }
 void* taken(std::size_t n) noexcept {
@@ -85,11 +102,11 @@ int main(int count, char** arguments) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (count != 2) return 2;
   traces = std::getenv("PINION_STARVED_TRACE") != nullptr;
-  if (traces) std::signal(SIGSEGV, [](int) { tell_where(), std::_Exit(3); });
+  std::signal(SIGSEGV, [](int) { tell_where_it_ends(), std::_Exit(3); });
+  std::set_terminate([] { tell_where_it_ends(), std::abort(); });
   pinion::local_cluster tasks({{"ps", 1}, {"worker", 1}},
                               {.inter_op_threads = 2, .intra_op_threads = 1, .credit = 4096});
-  void* calls[1];
-  ::backtrace(calls, 1);  // which allocates when it is first called
+  call_stack().take();  // which allocates when it is first called
   hunger = &starvation::in(arguments[1]);
   std::printf("%s\n%s\n", tasks.target("ps", 0).c_str(), tasks.target("worker", 0).c_str());
   std::fflush(stdout);

@@ -189,7 +189,7 @@ PINION_DECL void master_service::begin_run(client_run&& r) {
   or_fail(answer, [&] {
     if (r.session->is_fresh(r.step)) return run_fresh(std::move(r), limit);
     const auto client = r.client;
-    reader_.begin(client, answer, [limit, held = std::make_shared<client_run>(std::move(r))] {
+    reader_.begin(client, [limit, held = std::make_shared<client_run>(std::move(r))] {
       or_fail(held->answer, [&] {
         held->session->refresh(held->step, limit);
         run_fresh(std::move(*held), limit);

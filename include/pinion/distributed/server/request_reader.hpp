@@ -139,12 +139,12 @@ class request_reader {
       const auto call = [this, mail, body] {
         read(*mail, [&](M&& m, std::uint64_t, const quotas::share&) { reply_with(mail->answer, std::move(m), body); });
       };
-      or_fail(mail->answer,
-              [&] { builders_.add(client, [this, client, mail, call] { begin(client, mail->answer, call); }); });
+      const auto begun = [this, client, mail, call] { or_fail(mail->answer, [&] { begin(client, call); }); };
+      or_fail(mail->answer, [&] { builders_.add(client, begun); });
     });
   }
-  // Begins a call of a client in a thread of its own, or fails its answer.
-  void begin(std::uint64_t client, const answer_ref& answer, calls::call what);
+  // Begins a call of a client in a thread of its own. Throws as calls::begin() does.
+  void begin(std::uint64_t client, calls::call what) { calls_.begin(client, std::move(what)); }
   // Forgets a client that is gone, with its calls. Returns whether it had asked for anything.
   bool forget(std::uint64_t client);
   // Waits for the builders and the calls. Each may give work to the other, but not for long once the master has

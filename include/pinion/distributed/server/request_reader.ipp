@@ -36,10 +36,6 @@ PINION_DECL void request_reader::expect_open() const {
   if (closed_) throw error(farewell_);
 }
 
-PINION_DECL void request_reader::begin(std::uint64_t client, const answer_ref& answer, calls::call what) {
-  or_fail(answer, [&] { calls_.begin(client, std::move(what)); });
-}
-
 PINION_DECL bool request_reader::forget(std::uint64_t client) {
   const bool had_asked = quotas_.forget(client);
   calls_.drop(client);
