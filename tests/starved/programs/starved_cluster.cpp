@@ -3,8 +3,8 @@
 //
 //   starved_cluster <file>
 //
-// Prints on standard error where the allocation was that failed, if the process ends of it; with PINION_STARVED_TRACE=1,
-// of each that fails.
+// Prints on standard error where the allocation was that failed, if the process ends of it; with
+// PINION_STARVED_TRACE=1, of each that fails.
 #include <pinion/distributed.hpp>
 
 #include <execinfo.h>
