@@ -126,9 +126,9 @@ TEST_CASE("after the first run of a thread the interpreter allocates nothing") {
   const program_runner smoothly(p, program_runner::interpreter_only), product_of(q, program_runner::interpreter_only);
   held_strip a(p, many), b(q, many, sink::sum);
   smoothly(a.s), product_of(b.s);
-  const std::size_t before = counted_new::calls;
+  const std::size_t before = counted_new::calls_here;
   smoothly(a.s), product_of(b.s);
-  CHECK(counted_new::calls == before);
+  CHECK(counted_new::calls_here == before);
 }
 
 TEST_CASE("cheap instructions run in pairs, and a comparison with each choice by it") {

@@ -12,6 +12,8 @@
 namespace counted_new {
 
 inline std::atomic<std::size_t> calls{0}, bytes{0}, most_bytes{0};
+// The calls of this thread; a library may still prepare itself in others.
+inline thread_local std::size_t calls_here = 0;
 
 // The calls of this thread before the one that fails; -1: none does.
 inline thread_local long before_failure = -1;
@@ -29,6 +31,7 @@ bool with_failure(long n, F&& f) {
 inline void* counted(void* p) noexcept {
   if (!p) return p;
   ++calls;
+  ++calls_here;
   const std::size_t now = bytes += ::malloc_usable_size(p);
   if (now > most_bytes) most_bytes = now;
   return p;

@@ -10,7 +10,7 @@ namespace {
 
 const session_options one_thread{.inter_op_threads = 1, .intra_op_threads = 1};
 
-// The calls of operator new in a step that minimizes a loss by every optimizer, one after the other.
+// The calls of operator new in this thread by a step that minimizes a loss by every optimizer, one after the other.
 std::string allocations_in_steps(const std::function<expr<float>()>& make_loss) {
   std::string all;
   for (const subject& s : subjects()) {
@@ -21,11 +21,11 @@ std::string allocations_in_steps(const std::function<expr<float>()>& make_loss) 
     sess.run(global_variables_initializer());
     const auto call = sess.make_callable(feeds(), fetches(), targets(train));
     for (int i = 0; i < 3; ++i) call();
-    std::size_t fewest = 1000;  // a library may still prepare itself beside the first calls
+    std::size_t fewest = 1000;  // a call may meet a library that has become ready
     for (int i = 0; i < 5; ++i) {
-      const std::size_t before = counted_new::calls;
+      const std::size_t before = counted_new::calls_here;
       call();
-      fewest = std::min<std::size_t>(fewest, counted_new::calls - before);
+      fewest = std::min(fewest, counted_new::calls_here - before);
     }
     if (fewest != 0) all += s.name + ": " + std::to_string(fewest) + "; ";
   }
