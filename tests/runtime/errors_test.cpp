@@ -81,6 +81,23 @@ TEST_CASE("a value of another shape than the variable's is not assigned, and bot
   CHECK(e.sentence() == "a value of shape [3] cannot be assigned to variable 'v' of shape [2]");
 }
 
+TEST_CASE("an amount of another shape than the variable's is not added, though it would broadcast") {
+  own_graph f;
+  auto v = variable(tensor<float>({2}), {.name = "v"});
+  auto x = placeholder<float>(shape::any(), "x");
+  auto up = assign_add(v, x);
+  const int line = __LINE__ - 1;
+  session sess;
+  sess.run(v.initializer());
+  for (const shape& other : {shape{}, shape{1}, shape{3}}) {
+    const auto e = caught([&] { sess.run({{x, tensor<float>(other)}}, up); });
+    CHECK(culprit(e) == "invalid_argument AssignAdd " + here(line));
+    CHECK(e.sentence() ==
+          "a value of shape " + to_string(other) + " updates variable 'v' of shape [2]; it does not broadcast");
+  }
+  CHECK(sess.run({{x, tensor<float>({2})}}, up) == tensor<float>({2}));
+}
+
 TEST_CASE("a device that is not there is refused with the node that asked for it, by a step and by a plan") {
   own_graph f;
   const device on{"/gpu:0"};

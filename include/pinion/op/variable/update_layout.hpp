@@ -93,13 +93,12 @@ class update_layouts {
     const shape space = writing.old_value(0).shape();
     expect_slots(writing, updated);
     std::vector<shape> inputs(updated.size(), space);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (i > 0) expect_scalar(values[i], updated[0]);
-      shape wider;
-      if (!broadcast(space, inputs.emplace_back(values[i].shape()), wider) || !(wider == space))
-        throw error(errc::invalid_argument, "a value of shape " + to_string(values[i].shape()) + " updates variable '" +
-                                                updated[0].name() + "' of shape " + to_string(space));
-    }
+    if (!(values[0].shape() == space))
+      throw error(errc::invalid_argument, "a value of shape " + to_string(values[0].shape()) + " updates variable '" +
+                                              updated[0].name() + "' of shape " + to_string(space) +
+                                              "; it does not broadcast");
+    for (const any_tensor& number : values.subspan(1)) expect_scalar(number, updated[0]);
+    for (const any_tensor& value : values) inputs.push_back(value.shape());
     return map_layout(std::move(inputs), space, std::vector<shape>(updated.size(), space), p);
   }
 
