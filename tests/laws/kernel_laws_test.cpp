@@ -48,6 +48,69 @@ TEST_CASE("a kernel yields the dtype and the shape that the shape function said,
   });
 }
 
+namespace {
+
+// The types of a node's inputs with symbols in place of extents, and the numbers that the symbols stand for.
+struct symbolic_inputs {
+  std::vector<output_type> types = {};
+  std::vector<std::int64_t> meant = {};
+
+  // `shared`: equal extents have one symbol. Else each has one of its own, since different symbols may be equal, too.
+  symbolic_inputs(const graph& g, const node& n, bool shared) {
+    for (const output& in : n.inputs) {
+      output_type& type = types.emplace_back(g.type_of(in));
+      for (int axis = 0; axis < type.shape.rank(); ++axis) type.shape.set(axis, symbol_of(type.shape[axis], shared));
+    }
+  }
+  // What an inferred extent says; nothing: it is unknown.
+  std::optional<std::int64_t> number(std::int64_t extent) const {
+    if (extent == unknown) return std::nullopt;
+    return extent > shape::first_symbol ? extent : meant.at(static_cast<std::size_t>(shape::first_symbol - extent));
+  }
+
+ private:
+  std::int64_t symbol_of(std::int64_t extent, bool shared) {
+    auto at = shared ? std::find(meant.begin(), meant.end(), extent) : meant.end();
+    if (at == meant.end()) at = meant.insert(at, extent);
+    return shape::first_symbol - (at - meant.begin());
+  }
+};
+
+// What a shape function says of an op whose inputs have symbols for extents; nothing: it says nothing.
+std::vector<output_type> inferred(const node& n, const symbolic_inputs& from) {
+  std::vector<output_type> outputs;
+  shape_context context(n, from.types, outputs);
+  if (!outcome_of([&] { definition_of(n.op).infer(context); })) outputs.clear();
+  return outputs;
+}
+
+}  // namespace
+
+TEST_CASE("what a shape function says of extents that nobody knows yet is what the kernel yields") {
+  for_each_case([](std::string_view op, const sample& s, dtype key) {
+    const call c = call_of(op, s, key);
+    graph g;
+    const node& n = g[build_call(g, c)];
+    const bool is_of_state = std::any_of(n.inputs.begin(), n.inputs.end(), [&](const output& in) {
+      return g.type_of(in).reference || g.type_of(in).resource;
+    });
+    if (!runs_alone(op) || is_of_state || op::detail::is_elementwise(n)) return;  // those are joined elsewhere
+    const auto got = run(c);
+    for (const bool shared : {true, false}) {
+      const symbolic_inputs from(g, n, shared);
+      const auto said = inferred(n, from);
+      for (std::size_t o = 0; o < said.size(); ++o) {
+        INFO(title(op, s, key) << ", output " << o << ": " << to_string(got[o].shape()));
+        if (!said[o].shape.has_rank()) continue;
+        REQUIRE(said[o].shape.rank() == got[o].shape().rank());
+        for (int axis = 0; axis < said[o].shape.rank(); ++axis)
+          if (const auto number = from.number(said[o].shape[axis])) CHECK(*number == got[o].shape()[axis]);
+      }
+    }
+    ledger::get().count("(a) shape function over symbols = kernel", op);
+  });
+}
+
 TEST_CASE("a kernel computes what plain loops over doubles compute") {
   for_each_case([](std::string_view op, const sample& s, dtype key) {
     if (!runs_alone(op)) return;
