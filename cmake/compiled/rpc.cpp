@@ -5,6 +5,7 @@
 #include <pinion/rpc/archive.ipp>
 #include <pinion/rpc/buffered_reader.ipp>
 #include <pinion/rpc/channel.ipp>
+#include <pinion/rpc/channel_state.ipp>
 #include <pinion/rpc/connection.ipp>
 #include <pinion/rpc/deliveries.ipp>
 #include <pinion/rpc/failure.ipp>
@@ -27,6 +28,7 @@
 #include <pinion/rpc/security/tls.ipp>
 #include <pinion/rpc/shared_memory/byte_rings.ipp>
 #include <pinion/rpc/shared_memory/local_network.ipp>
+#include <pinion/rpc/shared_memory/shared_mapping.ipp>
 #include <pinion/rpc/shared_memory/shared_memory.ipp>
 #include <pinion/rpc/shared_memory/slab_account.ipp>
 #include <pinion/rpc/task_state.ipp>

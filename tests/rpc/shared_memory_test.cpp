@@ -47,7 +47,7 @@ descriptor again(const descriptor& file) {
 struct both_ends {
   std::shared_ptr<slab_account> account = std::make_shared<slab_account>();  // of the server
   std::shared_ptr<shared_memory> client = shared_memory::make();
-  std::shared_ptr<shared_memory> server = shared_memory::adopt(again(client->file()), account);
+  std::shared_ptr<shared_memory> server = shared_memory::adopt(again(client->mapping().file()), account);
 };
 // Lends a text, and returns the number of its first page.
 std::size_t lend(shared_memory& by, const std::string& text) {
@@ -153,31 +153,31 @@ TEST_CASE("memory goes back to the system when no page was lent for a while, but
   const auto first = ends.server->borrow(lend(*ends.client, text), text.size());
   auto second = ends.server->borrow(lend(*ends.client, text), text.size());
   auto third = ends.server->borrow(lend(*ends.client, text), text.size());
-  const std::size_t before = taken_by(ends.client->file());
+  const std::size_t before = taken_by(ends.client->mapping().file());
   CHECK(before >= 3 * text.size());
   second = nullptr;
   ends.client->trim();
-  CHECK(taken_by(ends.client->file()) >= 3 * text.size());  // a place was found since the last time
+  CHECK(taken_by(ends.client->mapping().file()) >= 3 * text.size());  // a place was found since the last time
   trim();
-  CHECK(taken_by(ends.client->file()) < 2 * text.size() + a_mib);
+  CHECK(taken_by(ends.client->mapping().file()) < 2 * text.size() + a_mib);
   CHECK((text_of(first, text.size()) == text));
   CHECK((text_of(third, text.size()) == text));
   third = nullptr;
   trim();
-  CHECK(taken_by(ends.client->file()) < text.size() + a_mib);
+  CHECK(taken_by(ends.client->mapping().file()) < text.size() + a_mib);
   CHECK((text_of(first, text.size()) == text));
 }
 
 TEST_CASE("shared memory can neither shrink nor be sealed anew, so that no access to it fails") {
   const auto client = shared_memory::make();
-  const int file = client->file().get();
+  const int file = client->mapping().file().get();
   CHECK(::ftruncate(file, 0) != 0);
   CHECK(::fcntl(file, F_ADD_SEALS, F_SEAL_WRITE) != 0);
 }
 
 // A file that a liar offers to share.
 descriptor offered(const std::string& what) {
-  const std::size_t right = 2 * shared_memory::end_bytes;
+  const std::size_t right = 2 * shared_mapping::end_bytes;
   if (what == "a pipe") {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw error(errc::internal, "no pipe");
@@ -723,7 +723,7 @@ TEST_CASE("a task that is rung for together with its first byte looks at what co
   near_pair p;
   const int fd = connect_by_hand(told_by(p));
   const auto memory = shared_memory::make();
-  auto rings = memory->rings();
+  auto rings = memory->mapping().rings();
   const auto within = [&](auto holds) {
     const auto until = std::chrono::steady_clock::now() + 20s;
     while (!holds() && std::chrono::steady_clock::now() < until) settle(*p.net);
@@ -735,7 +735,7 @@ TEST_CASE("a task that is rung for together with its first byte looks at what co
     return rings.must_ring();
   };
   REQUIRE(put(opening().substr(0, 4)));
-  send_by_hand(fd, "xx", {memory->file().get()});  // the memory, and the bell for what was put
+  send_by_hand(fd, "xx", {memory->mapping().file().get()});  // the memory, and the bell for what was put
   REQUIRE(within([&] { return rings.not_taken() == 0; }));
   if (put(opening().substr(4))) REQUIRE(::send(fd, "x", 1, MSG_NOSIGNAL) == 1);
   CHECK(within([&] { return rings.has_bytes(); }));  // the answer
@@ -771,8 +771,8 @@ TEST_CASE("a flood of bells is heard in parts, between which others of the netwo
   near_pair p;
   const int fd = connect_by_hand(told_by(p));
   const auto memory = shared_memory::make();
-  auto rings = memory->rings();
-  send_by_hand(fd, "x", {memory->file().get()});
+  auto rings = memory->mapping().rings();
+  send_by_hand(fd, "x", {memory->mapping().file().get()});
   const std::string some = opening().substr(0, 4);
   const asio::const_buffer part = asio::buffer(some);
   rings.put({&part, 1});
@@ -844,7 +844,7 @@ TEST_CASE("L7: a client of this host that shows more than it may is thrown out w
   near_pair p({.slabs = {.of_one = {3, 1 << 20}, .of_all = {1000, 1 << 30}}});
   const auto memory = shared_memory::make();
   const int fd = connect_by_hand(told_by(p));
-  send_by_hand(fd, "x", {memory->file().get()});
+  send_by_hand(fd, "x", {memory->mapping().file().get()});
   for (std::uint64_t id = 1; id <= 4; ++id) send_by_hand(fd, "x", {slab_by_hand(id).get()});
   const auto until = std::chrono::steady_clock::now() + 20s;
   const auto said = [&] {

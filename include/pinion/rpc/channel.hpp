@@ -21,6 +21,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/outcome.hpp>
+#include <pinion/rpc/channel_state.hpp>
 #include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/deliveries.hpp>
 #include <pinion/rpc/lane_connector.hpp>
@@ -37,30 +38,24 @@ class channel : public std::enable_shared_from_this<channel> {
  public:
   // `peer` is the name of the expected task; "" accepts any.
   channel(network& net, std::string address, std::string peer, channel_options options)
-      : net_(net), target_{std::move(address)}, options_(std::move(options)), peer_(std::move(peer)) {}
+      : net_(net), options_(std::move(options)), state_(std::move(address), std::move(peer)) {}
 
-  std::string address() const;
-  // A place where the peer may be. `is_told`: another than the peer says so, who may be wrong, or lie; what answers
-  // there ends nobody's wait while there is another place, and no such place is tried instead of one that is not.
-  struct place {
-    std::string address = {};
-    bool is_told = false;
-  };
+  std::string address() const { return state_.target().address; }
   // Notes that the peer is reached elsewhere from now on; while the channel is up, once it is down. Where it is not
   // found there it is looked for at the other place, in alternation, which no number of such notes takes from it.
-  void moved_to(const place& first, const place& otherwise);
+  void moved_to(const peer_place& first, const peer_place& otherwise) { state_.moved_to(first, otherwise); }
   std::string peer() const;
   // A text for messages, such as "/job:ps/replica:0/task:0 at 127.0.0.1:2221".
-  std::string title() const;
-  bool up() const;
+  std::string title() const { return peer() + " at " + address(); }
+  bool up() const { return state_.up(); }
   // The incarnation of the task at the last connection; 0 before the first.
-  std::uint64_t incarnation() const;
+  std::uint64_t incarnation() const { return state_.incarnation(); }
   // The number of times the channel came up. When it has changed, the peer has dropped what it kept for this client.
-  std::uint64_t generation() const;
+  std::uint64_t generation() const { return options_.generations + state_.generation(); }
   // The reason for which the channel is down.
-  error why_down() const;
+  error why_down() const { return state_.why_down(); }
   // The peer as this side knows it.
-  task_view view() const;
+  task_view view() const { return state_.view(net_.now(), options_.me.shows.tls != nullptr); }
 
   // Calls back when the channel is up, or cannot come up. A refused connection is tried again until `until`, without
   // limit if there is none.
@@ -82,9 +77,6 @@ class channel : public std::enable_shared_from_this<channel> {
   void close(const error& why);
 
  private:
-  std::shared_ptr<connection> connection_of(rpc::lane by) const;
-  std::string title_at(const std::string& where) const;
-
   // ---- coming up; in the network's thread
 
   void connect_here(std::optional<time_point> until, completion<> done);
@@ -93,18 +85,6 @@ class channel : public std::enable_shared_from_this<channel> {
   awaitable<void> try_to_come_up();
   // Fails waiting callers at their own deadlines, however long an attempt takes.
   awaitable<void> expire(std::shared_ptr<channel> self);
-  // Has the next attempt tried the other address, if there is one. Returns whether there is.
-  bool switch_to_other();
-  // Is another attempt useless after this error?
-  static bool is_final(const error& e) { return e.code() != errc::unavailable && e.code() != errc::deadline_exceeded; }
-  // The pause before the next attempt, after so long a wait.
-  duration pause_after(duration waited) const;
-  void begin_attempts();
-  void note_failure(const error& e);
-  std::string last_failure() const;
-
-  // The place of the next attempt. One attempt has one place, though others may say meanwhile where the peer is.
-  place target() const;
   time_point attempt_limit() const;
 
   void came_up(reached_lanes lanes);
@@ -122,8 +102,6 @@ class channel : public std::enable_shared_from_this<channel> {
   };
   awaitable<void> watch(std::shared_ptr<channel> self, std::uint64_t epoch, pulses lanes);
   awaitable<void> watch_lanes(std::uint64_t epoch, pulses lanes);
-  // The reason to give the peer up, or one of its lanes, after such silences; nothing: it lives.
-  std::optional<error> given_up(duration data, duration control) const;
 
   // ---- going down
 
@@ -131,27 +109,19 @@ class channel : public std::enable_shared_from_this<channel> {
   void go_down(const error& why, task_state as);
 
   network& net_;
-  place target_;  // guarded by mutex_, as is what stands behind that
   const channel_options options_;
-  lane_connector connector_{net_, options_};
+  channel_state state_;
 
   // Used by the network's thread only.
+  lane_connector connector_{net_, options_};
   waiting_callers waiting_;
   std::unique_ptr<rpc::timer> pause_, limit_;
   bool connecting_ = false, expiring_ = false, closed_ = false;
   std::string tried_;  // where the last attempt was made, or is
   std::uint64_t epoch_ = 0;
 
-  mutable std::mutex mutex_;
-  std::string peer_;
-  place next_;   // where the peer has moved while the channel is up
-  place other_;  // where it may be, too
-  std::uint64_t incarnation_ = 0, generation_ = 0, last_observer_ = 0;
-  std::shared_ptr<connection> data_, control_;
-  std::optional<error> why_down_;
-  std::optional<error> failed_;  // of the last attempt to come up, while there is one
-  task_state left_ = task_state::joining;
-  std::optional<time_point> heard_;  // at last, before the channel went down
+  std::mutex observing_;  // guards the next two
+  std::uint64_t last_observer_ = 0;
   std::map<std::uint64_t, std::function<void(const error&)>> observers_;
 };
 

@@ -90,10 +90,10 @@ PINION_DECL awaitable<std::unique_ptr<byte_stream>> connect_on_host(asio::io_con
   if (!detail::is_own(socket.native_handle()))
     throw error(errc::unavailable, "the socket of this host belongs to another user");
   auto memory = shared_memory::make(account);
-  if (!detail::send_file(socket.native_handle(), memory->file().get()))
+  if (!detail::send_file(socket.native_handle(), memory->mapping().file().get()))
     throw error(errc::unavailable,
                 std::string("cannot give memory to a process of this host: ") + std::strerror(errno));
-  memory->close_file();
+  memory->mapping().close_file();
   co_return std::make_unique<detail::ring_stream>(std::move(socket), polls, std::move(account), std::move(memory));
 }
 

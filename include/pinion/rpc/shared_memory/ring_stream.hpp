@@ -189,7 +189,7 @@ class ring_stream final : public byte_stream, private polled {
   }
   void share(std::shared_ptr<shared_memory> memory) {
     memory_ = std::move(memory);
-    rings_.emplace(memory_->rings());
+    rings_.emplace(memory_->mapping().rings());
     share_host_memory();
     listen();
   }

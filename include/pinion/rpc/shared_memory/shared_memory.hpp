@@ -27,45 +27,34 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/host_memory.hpp>
 #include <pinion/rpc/security/key.hpp>
-#include <pinion/rpc/shared_memory/byte_rings.hpp>
+#include <pinion/rpc/shared_memory/shared_mapping.hpp>
 #include <pinion/rpc/shared_memory/slab_account.hpp>
 #include <pinion/rpc/transport/asio.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-// An open file descriptor, which it owns.
-class descriptor {
- public:
-  descriptor() = default;
-  explicit descriptor(int fd) : fd_(fd) {}
-  descriptor(descriptor&& o) noexcept : fd_(std::exchange(o.fd_, -1)) {}
-  descriptor& operator=(descriptor o) noexcept {  // what it had is closed
-    std::swap(fd_, o.fd_);
-    return *this;
-  }
-  ~descriptor();
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
-
 // One end's view of the memory, mapped while it exists. Pages that were never used take no memory. It is shared by its
 // stream, and by all that lies in pages of the other end. Thread-safe.
 class shared_memory : public std::enable_shared_from_this<shared_memory> {
+  struct only_make {};
+
  public:
-  static constexpr std::size_t page = 4096, pages = std::size_t{1} << 16;
-  // The bytes of the pages of one end, and of all that it has: words, a ring, a byte for each page, and pages.
-  static constexpr std::size_t capacity = page * pages, end_bytes = page + ring_end::capacity + pages + capacity;
+  shared_memory(only_make, const std::shared_ptr<slab_account>& account);
+  shared_memory(only_make, descriptor file, const std::shared_ptr<slab_account>& account);
+  static constexpr std::size_t page = shared_mapping::page, pages = shared_mapping::pages;
+  static constexpr std::size_t capacity = shared_mapping::capacity;  // the bytes of the pages of one end
 
   // Makes the memory of a connection, for its client. Throws unavailable where the system has none. The account counts
   // what the other end shows, and what it is lent.
   static std::shared_ptr<shared_memory> make(
-      const std::shared_ptr<slab_account>& account = std::make_shared<slab_account>());
+      const std::shared_ptr<slab_account>& account = std::make_shared<slab_account>()) {
+    return std::make_shared<shared_memory>(only_make(), account);
+  }
   // Maps the memory that a client has made, for the server. Throws data_loss if it is not such memory.
   static std::shared_ptr<shared_memory> adopt(
-      descriptor file, const std::shared_ptr<slab_account>& account = std::make_shared<slab_account>());
+      descriptor file, const std::shared_ptr<slab_account>& account = std::make_shared<slab_account>()) {
+    return std::make_shared<shared_memory>(only_make(), std::move(file), account);
+  }
 
   shared_memory(const shared_memory&) = delete;
   ~shared_memory();
@@ -130,33 +119,15 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
   // thread, as trim().
   bool end();
 
-  // This end of the rings. It refers to this memory, in which there is one such end.
-  ring_end rings() const { return {words(mine_), ring(mine_), words(other()), ring(other())}; }
-
-  // The file, to be given to the server; empty for one that was given.
-  const descriptor& file() const { return file_; }
-  // The file has been given: the memory stays without it, and a descriptor less is taken.
-  void close_file() { file_ = descriptor(); }
+  // The file, and this end of the rings.
+  shared_mapping& mapping() { return map_; }
 
  private:
-  // A byte for each page of an end: the other end sets that of the first page which it gives back.
-  using returned = std::atomic<std::uint8_t>;
-  static_assert(returned::is_always_lock_free && sizeof(returned) == 1);
-
-  shared_memory(descriptor file, side mine, const std::shared_ptr<slab_account>& account);
-  side other() const { return mine_ == side::client ? side::server : side::client; }
-  std::byte* of(side end) const;
-  ring_words& words(side end) const { return *reinterpret_cast<ring_words*>(of(end)); }
-  std::byte* ring(side end) const { return of(end) + page; }
-  returned& flag(side end, std::size_t first) const;
-  std::byte* bytes(side end, std::size_t first) const;
-  // Throws data_loss unless an end has so many bytes from a page on.
-  static void expect_pages(std::size_t first, std::uint64_t bytes);
+  void tell_limits();
   void free(std::size_t first, std::uint64_t on_loan);
   void keep_loan(std::size_t first, std::uint64_t bytes, std::shared_ptr<const void> owner);
-  // Requires, for these: the lock is held. Gives the memory of the pages before `end` back to the system.
-  void give_back(std::size_t first, std::size_t end);
-  bool is_back(std::size_t first) const { return flag(mine_, first).load(std::memory_order_acquire) != 0; }
+  // Requires, for these: the lock is held.
+  bool is_back(std::size_t first) const { return map_.flag(map_.mine(), first).load(std::memory_order_acquire) != 0; }
   struct used {
     std::size_t count;          // of pages
     std::uint64_t on_loan = 0;  // bytes in a slab, and their owner
@@ -188,10 +159,8 @@ class shared_memory : public std::enable_shared_from_this<shared_memory> {
   };
   void drop_gone();
 
-  descriptor file_;
-  const side mine_;
+  shared_mapping map_;
   const std::shared_ptr<slab_share> share_;  // of what the other end shows, and is lent
-  std::byte* begin_ = nullptr;
 
   mutable std::mutex mutex_;
   uses in_use_;                // of this end; others may have come back

@@ -1,15 +1,9 @@
 // Bodies of <pinion/rpc/shared_memory/shared_memory.hpp>.
 #pragma once
 
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -24,32 +18,6 @@ namespace pinion { inline namespace v0 { namespace rpc {
 
 namespace detail {
 
-inline constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-
-inline error no_shared_memory(const char* call) {
-  return error(errc::unavailable, std::string("the system shares no memory: ") + call + ": " + std::strerror(errno));
-}
-
-// Throws unless no access to the file's bytes can fail. Returns their number.
-inline std::size_t expect_sealed(int file, int with, int without) {
-  struct stat is {};
-  struct statfs where {};
-  const bool regular = ::fstat(file, &is) == 0 && S_ISREG(is.st_mode) && ::fstatfs(file, &where) == 0;
-  if (!regular || where.f_type != TMPFS_MAGIC)
-    throw error(errc::data_loss, "the peer gives a file to share that is not in memory");
-  const int has = ::fcntl(file, F_GET_SEALS);
-  if (has < 0 || (has & with) != with || (has & without) != 0)
-    throw error(errc::data_loss, "the peer gives memory to share that it could take away again: it is not sealed");
-  return static_cast<std::size_t>(is.st_size);
-}
-
-inline void expect_memory_of_connection(int file) {
-  const std::size_t bytes = expect_sealed(file, seals, F_SEAL_WRITE);
-  if (bytes != 2 * shared_memory::end_bytes)
-    throw error(errc::data_loss, "the peer gives memory of " + std::to_string(bytes) +
-                                     " bytes to share, where it has " + std::to_string(2 * shared_memory::end_bytes));
-}
-
 inline std::size_t bytes_of_slab(int file) {
   const std::size_t bytes = expect_sealed(file, F_SEAL_SHRINK, 0);
   if (bytes < sizeof(memory_slab::beginning))
@@ -59,50 +27,24 @@ inline std::size_t bytes_of_slab(int file) {
 
 }  // namespace detail
 
-PINION_DECL descriptor::~descriptor() {
-  if (fd_ >= 0) ::close(fd_);
+PINION_DECL shared_memory::shared_memory(only_make, const std::shared_ptr<slab_account>& account)
+    : share_(account->open_share()) {
+  tell_limits();
 }
 
-PINION_DECL std::shared_ptr<shared_memory> shared_memory::make(const std::shared_ptr<slab_account>& account) {
-  descriptor file(::memfd_create("pinion", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file) throw detail::no_shared_memory("memfd_create");
-  if (::ftruncate(file.get(), static_cast<off_t>(2 * end_bytes)) != 0) throw detail::no_shared_memory("ftruncate");
-  if (::fcntl(file.get(), F_ADD_SEALS, detail::seals) != 0) throw detail::no_shared_memory("F_ADD_SEALS");
-  return std::shared_ptr<shared_memory>(new shared_memory(std::move(file), side::client, account));
+PINION_DECL shared_memory::shared_memory(only_make, descriptor file, const std::shared_ptr<slab_account>& account)
+    : map_(std::move(file)), share_(account->open_share()) {
+  tell_limits();
 }
 
-PINION_DECL std::shared_ptr<shared_memory> shared_memory::adopt(descriptor file,
-                                                                const std::shared_ptr<slab_account>& account) {
-  detail::expect_memory_of_connection(file.get());
-  std::shared_ptr<shared_memory> made(new shared_memory(std::move(file), side::server, account));
-  made->file_ = descriptor();
-  return made;
-}
-
-PINION_DECL shared_memory::shared_memory(descriptor file, side mine, const std::shared_ptr<slab_account>& account)
-    : file_(std::move(file)), mine_(mine), share_(account->open_share()) {
-  void* const at = ::mmap(nullptr, 2 * end_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
-  if (at == MAP_FAILED) throw detail::no_shared_memory("mmap");
-  begin_ = static_cast<std::byte*>(at);
-  words(mine_).slabs.store(share_->most().slabs, std::memory_order_relaxed);
-  words(mine_).slab_bytes.store(share_->most().bytes, std::memory_order_relaxed);
+PINION_DECL void shared_memory::tell_limits() {
+  ring_words& mine = map_.words(map_.mine());
+  mine.slabs.store(share_->most().slabs, std::memory_order_relaxed);
+  mine.slab_bytes.store(share_->most().bytes, std::memory_order_relaxed);
 }
 
 PINION_DECL shared_memory::~shared_memory() {
   share_->end();
-  if (begin_) ::munmap(begin_, 2 * end_bytes);
-}
-
-PINION_DECL std::byte* shared_memory::of(side end) const {
-  return begin_ + (end == side::client ? 0 : end_bytes);
-}
-
-PINION_DECL shared_memory::returned& shared_memory::flag(side end, std::size_t first) const {
-  return *reinterpret_cast<returned*>(ring(end) + ring_end::capacity + first);
-}
-
-PINION_DECL std::byte* shared_memory::bytes(side end, std::size_t first) const {
-  return ring(end) + ring_end::capacity + pages + first * page;
 }
 
 PINION_DECL shared_memory::place shared_memory::find_place(std::uint64_t bytes) {
@@ -126,7 +68,7 @@ PINION_DECL shared_memory::place shared_memory::find_place(std::uint64_t bytes) 
     ++at;
   }
   if (first + count > pages || !lends(count * page, back)) return {};
-  flag(mine_, first).store(0, std::memory_order_relaxed);
+  map_.flag(map_.mine(), first).store(0, std::memory_order_relaxed);
   in_use_.emplace(first, used{count});
   touched_ = std::max(touched_, first + count);
   return place(shared_from_this(), first);
@@ -179,35 +121,22 @@ PINION_DECL void shared_memory::trim() {
   if (was_busy || std::exchange(is_trimmed_, true)) return;
   std::size_t first = 0;
   for (const auto& [next, use] : in_use_) {
-    give_back(first, next);
+    map_.give_back(first, next);
     first = next + use.count;
   }
-  give_back(first, touched_);
+  map_.give_back(first, touched_);
   touched_ = first;
 }
 
-PINION_DECL void shared_memory::give_back(std::size_t first, std::size_t end) {
-  constexpr std::uintptr_t whole = std::uintptr_t{64} << 10;  // no system has larger pages
-  const auto from = (reinterpret_cast<std::uintptr_t>(bytes(mine_, first)) + whole - 1) / whole * whole;
-  const auto to = reinterpret_cast<std::uintptr_t>(bytes(mine_, end)) / whole * whole;
-  if (from < to) ::madvise(reinterpret_cast<void*>(from), to - from, MADV_REMOVE);
-}
-
-PINION_DECL void shared_memory::expect_pages(std::size_t first, std::uint64_t bytes) {
-  if (bytes > capacity || first > pages || first * page + bytes > capacity)
-    throw error(errc::data_loss, std::to_string(bytes) + " bytes are said to lie in shared memory from its page " +
-                                     std::to_string(first) + " on, and it has " + std::to_string(pages) + " pages");
-}
-
 PINION_DECL std::shared_ptr<std::byte> shared_memory::borrow(std::size_t first, std::uint64_t bytes) {
-  expect_pages(first, bytes);
-  return {this->bytes(other(), first), [self = shared_from_this(), first](std::byte*) {
-            self->flag(self->other(), first).store(1, std::memory_order_release);
+  map_.expect_pages(first, bytes);
+  return {map_.bytes(map_.other(), first), [self = shared_from_this(), first](std::byte*) {
+            self->map_.flag(self->map_.other(), first).store(1, std::memory_order_release);
           }};
 }
 
 PINION_DECL shared_memory::place::place(std::shared_ptr<shared_memory> of, std::size_t first)
-    : of_(std::move(of)), first_(first), next_(of_->bytes(of_->mine_, first)) {}
+    : of_(std::move(of)), first_(first), next_(of_->map_.bytes(of_->map_.mine(), first)) {}
 
 PINION_DECL shared_memory::place::~place() {
   if (of_) of_->free(first_, held_);
@@ -246,7 +175,7 @@ PINION_DECL void shared_memory::note_shown(const std::shared_ptr<const memory_sl
 }
 
 PINION_DECL bool shared_memory::may_show(const memory_slab& slab) const {
-  const ring_words& told = words(other());
+  const ring_words& told = map_.words(map_.other());
   const slab_count most{told.slabs.load(std::memory_order_relaxed) / 2,
                         told.slab_bytes.load(std::memory_order_relaxed) / 2};
   std::lock_guard hold(mutex_);
@@ -305,9 +234,9 @@ PINION_DECL void shared_memory::take_shown(descriptor file) {
 }
 
 PINION_DECL std::shared_ptr<std::byte> shared_memory::borrow_shown(std::size_t first, std::uint64_t bytes) {
-  expect_pages(first, sizeof(told_place));
+  map_.expect_pages(first, sizeof(told_place));
   told_place told;
-  std::memcpy(&told, this->bytes(other(), first), sizeof told);
+  std::memcpy(&told, map_.bytes(map_.other(), first), sizeof told);
   const auto at = shown_by_other_.find(told.slab);
   if (at == shown_by_other_.end()) return nullptr;
   const auto& slab = at->second;
@@ -315,7 +244,7 @@ PINION_DECL std::shared_ptr<std::byte> shared_memory::borrow_shown(std::size_t f
     throw error(errc::data_loss, std::to_string(bytes) + " bytes are said to lie at " + std::to_string(told.offset) +
                                      " of a slab of " + std::to_string(slab->bytes) + " bytes");
   return {const_cast<std::byte*>(slab->data) + told.offset, [self = shared_from_this(), first, slab](std::byte*) {
-            self->flag(self->other(), first).store(1, std::memory_order_release);
+            self->map_.flag(self->map_.other(), first).store(1, std::memory_order_release);
           }};
 }
 
