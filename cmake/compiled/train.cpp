@@ -43,6 +43,7 @@
 #include <pinion/train/session/chief_monitor.ipp>
 #include <pinion/train/session/chief_sign.ipp>
 #include <pinion/train/session/chief_watch.ipp>
+#include <pinion/train/session/coordinated_session.ipp>
 #include <pinion/train/session/log.ipp>
 #include <pinion/train/session/monitored_session.ipp>
 #include <pinion/train/session/scaffold.ipp>

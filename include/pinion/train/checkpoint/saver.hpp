@@ -167,18 +167,17 @@ class saver {
     std::string name;
     node_id variable;
     const variable_slice* part = nullptr;  // null: the variable is not a part, and has all rows
+
+    std::int64_t first_row() const { return part ? part->first : 0; }
+    // The variable's key in the map that take() returns.
+    std::string key(graph_view g) const { return part ? g[variable].name : name; }
   };
 
   std::vector<saved_variable> variables() const;
   saved_variable under_its_name(node_id v) const;
-  static std::int64_t first_row(const saved_variable& v) { return v.part ? v.part->first : 0; }
-  // The variable's key in the map that take() returns.
-  std::string own_name(const saved_variable& v) const { return v.part ? (*graph_)[v.variable].name : v.name; }
   std::vector<any_tensor> fetch(session& from, const std::vector<saved_variable>& all,
                                 const variable_handle<std::int64_t>* step) const;
   void add(saved_tensor& to, const saved_variable& v, const any_tensor& value) const;
-  // Throws invalid_argument for a variable of text.
-  static void expect_numbers(const node& variable);
   checkpoint_contents read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
                            std::optional<std::int64_t> number) const;
   std::string write(const checkpoint_contents& taken);
@@ -193,8 +192,6 @@ class saver {
   void assign(session& to, const std::vector<saved_variable>& found, const std::vector<any_tensor>& values) const;
   void remember(const checkpoint_contents& written);
   checkpoint_state made_by_others(const std::filesystem::path& folder, const std::filesystem::path& written) const;
-  // The expression that reads a variable, for a fetch.
-  any_expr read_of(const saved_variable& v) const;
 
   const saver_options o_;
   const graph_ref graph_;

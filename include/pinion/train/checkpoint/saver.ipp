@@ -89,7 +89,7 @@ PINION_DECL std::map<std::string, any_tensor> saver::take(session& from) const {
   const std::vector<saved_variable> known = variables();
   const std::vector<any_tensor> values = fetch(from, known, nullptr);
   std::map<std::string, any_tensor> all;
-  for (std::size_t i = 0; i < known.size(); ++i) all.emplace(own_name(known[i]), values[i]);
+  for (std::size_t i = 0; i < known.size(); ++i) all.emplace(known[i].key(*graph_), values[i]);
   return all;
 }
 
@@ -97,7 +97,7 @@ PINION_DECL void saver::give_back(session& to, const std::map<std::string, any_t
   std::vector<saved_variable> known;
   std::vector<any_tensor> each;
   for (const saved_variable& v : variables())
-    if (const auto at = values.find(own_name(v)); at != values.end()) {
+    if (const auto at = values.find(v.key(*graph_)); at != values.end()) {
       known.push_back(v);
       each.push_back(at->second);
     }
@@ -140,10 +140,6 @@ PINION_DECL std::string saver::write(const checkpoint_contents& taken) {
   return taken.prefix;
 }
 
-PINION_DECL any_expr saver::read_of(const saved_variable& v) const {
-  return {*graph_, {variable_of(*graph_, v.variable).read_id(*graph_), 0}};
-}
-
 PINION_DECL double saver::now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -157,6 +153,16 @@ PINION_DECL any_tensor rows_of(const any_tensor& whole, std::int64_t first, cons
   const std::size_t row = extent[0] == 0 ? 0 : rows.bytes() / static_cast<std::size_t>(extent[0]);
   std::memcpy(rows.raw(), whole.byte_data() + static_cast<std::size_t>(first) * row, rows.bytes());
   return rows;
+}
+
+// Throws invalid_argument for a variable of text.
+inline void expect_numbers(const node& variable) {
+  if (variable.outputs[0].dtype != dtype::string) return;
+  throw error(errc::invalid_argument,
+              "variable '" + variable.name + "' is of text, and checkpoints hold numbers and booleans only: make it " +
+                  "local ({.local = true}), so that each start initialises it, or name the variables to save " +
+                  "(saver_options.variables)")
+      .at_node(variable.name, variable.op, to_string(variable.where));
 }
 
 }}}}  // namespace pinion::v0::train::detail
@@ -188,7 +194,8 @@ PINION_DECL std::vector<saver::saved_variable> saver::variables() const {
 PINION_DECL std::vector<any_tensor> saver::fetch(session& from, const std::vector<saved_variable>& all,
                                                  const variable_handle<std::int64_t>* step) const {
   run_request request;
-  for (const saved_variable& v : all) request.fetches.push_back(read_of(v));
+  for (const saved_variable& v : all)
+    request.fetches.push_back({*graph_, {variable_of(*graph_, v.variable).read_id(*graph_), 0}});
   if (step) request.fetches.push_back(dsl::endpoint_of(*step));
   return from.run(request);
 }
@@ -196,7 +203,7 @@ PINION_DECL std::vector<any_tensor> saver::fetch(session& from, const std::vecto
 // Adds the value of a variable, or of a part, to its tensor. Requires: the parts of a tensor come in the order of their
 // rows.
 PINION_DECL void saver::add(saved_tensor& to, const saved_variable& v, const any_tensor& value) const {
-  const std::int64_t first = first_row(v);
+  const std::int64_t first = v.first_row();
   if (!to.pieces.empty() && first == 0)
     throw error(errc::invalid_argument, "a saver has two variables of the name '" + v.name + "'");
   if (first != to.rows)
@@ -207,21 +214,12 @@ PINION_DECL void saver::add(saved_tensor& to, const saved_variable& v, const any
   to.pieces.push_back(value);
 }
 
-inline void saver::expect_numbers(const node& variable) {
-  if (variable.outputs[0].dtype != dtype::string) return;
-  throw error(errc::invalid_argument,
-              "variable '" + variable.name + "' is of text, and checkpoints hold numbers and booleans only: make it " +
-                  "local ({.local = true}), so that each start initialises it, or name the variables to save " +
-                  "(saver_options.variables)")
-      .at_node(variable.name, variable.op, to_string(variable.where));
-}
-
 PINION_DECL checkpoint_contents saver::read(session& from, const std::string& path,
                                             const variable_handle<std::int64_t>* step,
                                             std::optional<std::int64_t> number) const {
   auto all = variables();
-  for (const saved_variable& v : all) expect_numbers((*graph_)[v.variable]);
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return first_row(a) < first_row(b); });
+  for (const saved_variable& v : all) detail::expect_numbers((*graph_)[v.variable]);
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first_row() < b.first_row(); });
   const std::vector<any_tensor> values = fetch(from, all, step);
   if (step) number = *values.back().data<std::int64_t>();
   if (!std::filesystem::path(path).has_filename())
@@ -235,7 +233,7 @@ PINION_DECL checkpoint_contents saver::read(session& from, const std::string& pa
     const device_spec& asked = (*graph_)[all[i].variable].requested;
     const std::string task = o_.sharded ? to_string(asked.with_type("").with_index(-1)) : "";
     const auto is_here = [&](const checkpoint_contents::shard& s) {
-      return first_row(all[i]) > 0 ? s.values.count(all[i].name) == 1 : s.task == task;
+      return all[i].first_row() > 0 ? s.values.count(all[i].name) == 1 : s.task == task;
     };
     auto at = std::find_if(taken.shards.begin(), taken.shards.end(), is_here);
     if (at == taken.shards.end()) at = taken.shards.insert(at, {task, {}});
@@ -321,7 +319,7 @@ PINION_DECL void saver::restore(session& to, const std::string& prefix, const re
   any_tensor whole;
   for (const saved_variable& v : found) {
     if (whole.empty() || name != v.name) whole = reader.read(name = v.name);
-    values.push_back(v.part ? detail::rows_of(whole, first_row(v), graph_->type_of({v.variable, 0}).shape) : whole);
+    values.push_back(v.part ? detail::rows_of(whole, v.first_row(), graph_->type_of({v.variable, 0}).shape) : whole);
   }
   assign(to, found, values);
 }

@@ -31,18 +31,22 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/process.hpp>
-#include <pinion/train/coordinator.hpp>
 #include <pinion/train/hooks/hook.hpp>
-#include <pinion/train/session/beginning.hpp>
-#include <pinion/train/session/chief_monitor.hpp>
-#include <pinion/train/session/chief_sign.hpp>
+#include <pinion/train/session/coordinated_session.hpp>
 #include <pinion/train/session/options.hpp>
 #include <pinion/train/session/signal_stop.hpp>
-#include <pinion/train/session/task_probe.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 
-class session_hooks;
+namespace detail {
+
+run_request request_of_ends(std::initializer_list<feed> feeds, std::initializer_list<runtime::fetch_end> fetches);
+template <class... F>
+run_request request_of(std::initializer_list<feed> feeds, const F&... fetches) {
+  return request_of_ends(feeds, {fetches...});
+}
+
+}  // namespace detail
 
 // Runs the steps of a training program. It owns its session, the threads of its queue runners and copies of its hooks.
 // Its graph is the default graph of its construction, which it finalizes until it is destroyed. One thread at a time
@@ -92,7 +96,7 @@ class monitored_training_session {
   template <runtime::fetchable... F>
   auto run(std::initializer_list<feed> feeds, const F&... fetches) {
     constexpr bool fetches_nothing = std::tuple_size_v<runtime::fetched_tuple<F...>> == 0;
-    return runtime::taken<F...>(step(request_of(feeds, fetches...), fetches_nothing));
+    return runtime::taken<F...>(step(detail::request_of(feeds, fetches...), fetches_nothing));
   }
   // Runs a request without types, and returns the values of its fetches in their order.
   std::vector<any_tensor> run(const run_request& request) { return step(request, false); }
@@ -101,7 +105,7 @@ class monitored_training_session {
   class step_context {
    public:
     // The session itself: runs in it call no hooks.
-    pinion::session& session() const { return *of_.session_; }
+    pinion::session& session() const { return of_.raw_session(); }
     // Runs like run(), but throws every error, so that run_step_fn() can call the whole function again.
     template <runtime::fetchable... F>
     auto run_with_hooks(const F&... fetches) const {
@@ -109,7 +113,7 @@ class monitored_training_session {
     }
     template <runtime::fetchable... F>
     auto run_with_hooks(std::initializer_list<feed> feeds, const F&... fetches) const {
-      return runtime::taken<F...>(of_.run_with_hooks(request_of(feeds, fetches...)));
+      return runtime::taken<F...>(of_.run_with_hooks(detail::request_of(feeds, fetches...)));
     }
     std::vector<any_tensor> run_with_hooks(const run_request& request) const { return of_.run_with_hooks(request); }
     // Ends training once the function has returned.
@@ -157,14 +161,6 @@ class monitored_training_session {
   void close(source_location where = source_location::current());
 
  private:
-  template <class... F>
-  static run_request request_of(std::initializer_list<feed> feeds, const F&... fetches) {
-    return request_of_ends(feeds, {fetches...});
-  }
-  static run_request request_of_ends(std::initializer_list<feed> feeds,
-                                     std::initializer_list<runtime::fetch_end> fetches);
-  // The error of a coordinator's thread, if it is one to recover from.
-  std::optional<error> recoverable_failure() const;
   // The error of a coordinator's thread that has not been thrown yet.
   std::optional<error> untold_failure() const;
   std::vector<any_tensor> step(const run_request& request, bool may_end);
@@ -179,26 +175,11 @@ class monitored_training_session {
   bool recovers(const error& failed, bool may_end);
   std::vector<any_tensor> run_with_hooks(const run_request& request);
   error because(const error& failed);
-  std::optional<std::size_t> fetch_step(run_request& all) const;
 
   // ---- sessions
 
-  void begin();
   void recover(const error& why);
-  void say_lost(const error& why) const;
-  void create_with_backoff(bool recovers);
-  // Makes a session once. Fails, without throwing, where a worker's variables are not ready yet: that is expected, and
-  // the worker waits.
-  outcome<> create_session(bool recovers);
-  outcome<> join_chief(bool recovers);
-
-  // ---- the chief and the others
-
-  void keep_in_touch();
   void throw_if_given_up();
-
-  // Ends the session. `takes_leave`: for good, so that the workers do not miss the chief.
-  void end_session(bool takes_leave = false);
   void abandon();
   void say_stopped() const;
   void unfinalize() const;
@@ -208,8 +189,6 @@ class monitored_training_session {
   monitored_session_options o_;
   const graph_ref graph_;
   std::unique_ptr<session_hooks> hooks_;
-  std::optional<pinion::session> session_;
-  std::optional<coordinator> coordinator_;
   const int exceptions_ = std::uncaught_exceptions();
   source_location closed_at_;  // unknown unless close() was called
   bool stop_ = false, closed_ = false, ended_well_ = false, was_finalized_ = false;
@@ -219,12 +198,7 @@ class monitored_training_session {
   int recoveries_ = 0, all_recoveries_ = 0;
   std::optional<error> lost_by_hook_;  // by which a hook failed after a step that had succeeded
 
-  std::optional<task_probe> tasks_;  // only for a session on a cluster, like the next member
-  std::optional<chief_sign> sign_;
-  bool has_seen_sign_ = false;          // a worker joined by it
-  std::optional<beginning> beginning_;  // also used by a worker, to read the global step
-  std::optional<chief_monitor> chief_;  // only for a worker
-  std::optional<std::int64_t> step_;    // the last global step that was seen
+  std::optional<coordinated_session> live_;  // none: the constructor has not come to it
 };
 
 }}}  // namespace pinion::v0::train

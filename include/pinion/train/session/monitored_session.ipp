@@ -1,17 +1,10 @@
 // Bodies of <pinion/train/session/monitored_session.hpp>.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <random>
-#include <span>
 
-#include <fmt/format.h>
-
-#include <pinion/train/handle.hpp>
-#include <pinion/train/queue_runner.hpp>
-#include <pinion/train/session/backoff.hpp>
 #include <pinion/train/session/log.hpp>
 #include <pinion/train/session/monitored_session.hpp>
 #include <pinion/train/session/session_hooks.hpp>
@@ -34,6 +27,13 @@ inline std::chrono::milliseconds pause_of_recovery(int count) {
   return longest / 2 + longest * (std::random_device{}() % 1024) / 2048;
 }
 
+PINION_DECL run_request request_of_ends(std::initializer_list<feed> feeds,
+                                        std::initializer_list<runtime::fetch_end> fetches) {
+  run_request request{.feeds = feeds};
+  for (const runtime::fetch_end& f : fetches) f.add_to(request.fetches, request.targets);
+  return request;
+}
+
 }  // namespace detail
 
 PINION_DECL monitored_training_session::~monitored_training_session() {
@@ -51,13 +51,12 @@ PINION_DECL monitored_training_session::~monitored_training_session() {
 
 PINION_DECL bool monitored_training_session::should_stop() const {
   if (closed_ || stop_ || (noticed_ = signals_.asked())) return true;
-  return coordinator_ && coordinator_->should_stop() && !recoverable_failure();
+  return live_ && live_->has_ended();
 }
 
 PINION_DECL pinion::session& monitored_training_session::raw_session() {
-  if (!session_)
-    throw error(errc::failed_precondition, "the monitored session is closed").called_at(to_string(closed_at_));
-  return *session_;
+  if (pinion::session* const s = live_ ? live_->session() : nullptr) return *s;
+  throw error(errc::failed_precondition, "the monitored session is closed").called_at(to_string(closed_at_));
 }
 
 PINION_DECL void monitored_training_session::close(source_location where) {
@@ -65,21 +64,17 @@ PINION_DECL void monitored_training_session::close(source_location where) {
   closed_at_ = where;
   signals_.closing();
   const auto failed = untold_failure();
-  const std::exception_ptr ended_badly = session_ ? hooks_->end(*session_) : nullptr;
-  end_session(!ended_badly && !failed);
+  pinion::session* const last = live_->session();
+  const std::exception_ptr ended_badly = last ? hooks_->end(*last) : nullptr;
+  live_->end(where, !ended_badly && !failed);
   signals_.closed();
   if (ended_badly) std::rethrow_exception(ended_badly);
   say_stopped();
   if (failed) throw *failed;
 }
 
-PINION_DECL std::optional<error> monitored_training_session::recoverable_failure() const {
-  auto why = coordinator_ ? coordinator_->failure() : std::nullopt;
-  return why && is_recoverable(*why) ? why : std::nullopt;
-}
-
 PINION_DECL std::optional<error> monitored_training_session::untold_failure() const {
-  auto why = coordinator_ && !told_ ? coordinator_->failure() : std::nullopt;
+  auto why = told_ ? std::nullopt : live_->failure();
   return why && !detail::is_consequence(*why) ? why : std::nullopt;
 }
 
@@ -89,27 +84,9 @@ PINION_DECL std::vector<any_tensor> monitored_training_session::step(const run_r
   return values;
 }
 
-PINION_DECL void monitored_training_session::end_session(bool takes_leave) {
-  if (coordinator_) {
-    coordinator_->request_stop();
-    try {
-      coordinator_->join({.stop_grace_period = o_.stop_grace_period, .ignore_live_threads = true});
-    } catch (...) {  // the error of a thread is thrown by close()
-    }
-  }
-  if (session_ && takes_leave && o_.is_chief && sign_) try {
-      beginning_->end(*session_);
-    } catch (const error&) {  // the workers will report the chief as lost
-    }
-  if (session_) session_->close(closed_at_);
-  coordinator_.reset();  // this joins the threads, whose steps have been cancelled
-  session_.reset();
-}
-
 PINION_DECL void monitored_training_session::abandon() {
   closed_ = true;
-  if (session_) session_->close({});
-  end_session();
+  if (live_) live_->drop();
   signals_.closed();
 }
 
@@ -135,29 +112,23 @@ PINION_DECL monitored_training_session::monitored_training_session(monitored_ses
   o_.log = one_at_a_time(o_.log);
   fill_in(o_);
   hooks_ = std::make_unique<session_hooks>(o_, *graph_);
+  std::optional<chief_sign> sign;
   {
     const called_from line(where);
     hooks_->begin();
     o_.scaffold.finalize();
-    if (!o_.master.empty()) sign_ = chief_sign::of_default_graph(where);
+    if (!o_.master.empty()) sign = chief_sign::of_default_graph(where);
   }
   was_finalized_ = !graph_->finalized();
   graph_->finalize();
   try {
-    begin();
+    live_.emplace(o_, *graph_, *hooks_, signals_, std::move(sign));
+    live_->create(false);
   } catch (...) {
     abandon();
     unfinalize();
     throw;
   }
-}
-
-PINION_DECL void monitored_training_session::begin() {
-  beginning_.emplace(o_, sign_);
-  if (!o_.master.empty()) tasks_.emplace(*graph_);
-  if (sign_ && !o_.is_chief)
-    chief_.emplace(*sign_, graph_view(*graph_), chief_monitor::limits{o_.heartbeat, o_.max_wait}, o_.log);
-  create_with_backoff(false);
 }
 
 // Runs a step again and again until it succeeds or fails for good. `may_end`: the end of the input is no failure.
@@ -173,8 +144,7 @@ PINION_DECL void monitored_training_session::attempt(const std::function<void()>
       if (may_end) return;
       throw *failed;
     }
-    const bool again =
-        failed->code() == errc::deadline_exceeded && chief_ && chief_->wait_until_back(*coordinator_, signals_);
+    const bool again = failed->code() == errc::deadline_exceeded && live_->wait_for_chief();
     throw_if_given_up();
     if (again) continue;
     if (!is_recoverable(*failed)) throw *failed;
@@ -192,8 +162,7 @@ inline void monitored_training_session::go_on_after_hooks(bool may_end) {
 }
 
 inline void monitored_training_session::expect_training() {
-  if (!closed_ && !stop_ && !noticed_ && (!coordinator_ || !coordinator_->should_stop() || recoverable_failure()))
-    return;
+  if (!closed_ && !stop_ && !noticed_ && !live_->has_ended()) return;
   if (const auto why = untold_failure()) {
     told_ = true;
     throw *why;
@@ -205,9 +174,9 @@ inline void monitored_training_session::expect_training() {
 
 // Runs a step, unless a thread of the coordinator has failed meanwhile with an error to recover from.
 inline std::optional<error> monitored_training_session::failure_of(const std::function<void()>& step) {
-  if (auto failed = recoverable_failure()) return failed;
+  if (auto failed = live_->recoverable_failure()) return failed;
   try {
-    const signal_stop::busy now(signals_, *session_, signal_stop::busy::with::step);
+    const signal_stop::busy now(signals_, *live_->session(), signal_stop::busy::with::step);
     lost_by_hook_.reset();
     step();
     return std::nullopt;
@@ -241,16 +210,9 @@ inline bool monitored_training_session::recovers(const error& failed, bool may_e
   }
 }
 
-PINION_DECL run_request monitored_training_session::request_of_ends(std::initializer_list<feed> feeds,
-                                                                    std::initializer_list<runtime::fetch_end> fetches) {
-  run_request request{.feeds = feeds};
-  for (const runtime::fetch_end& f : fetches) f.add_to(request.fetches, request.targets);
-  return request;
-}
-
 // The reason of a failed step: a thread of the coordinator may have failed first and have caused it.
 PINION_DECL error monitored_training_session::because(const error& failed) {
-  const auto cause = coordinator_ ? coordinator_->failure() : std::nullopt;
+  const auto cause = live_->failure();
   if (!cause || is_recoverable(failed)) return failed;
   if (is_recoverable(*cause)) return *cause;
   if (!detail::is_consequence(failed) || detail::is_consequence(*cause)) return failed;
@@ -260,26 +222,13 @@ PINION_DECL error monitored_training_session::because(const error& failed) {
 
 PINION_DECL std::vector<any_tensor> monitored_training_session::run_with_hooks(const run_request& request) {
   std::optional<std::size_t> step_at;
-  session_hooks::ran ran = hooks_->run(*session_, request, [&](run_request& all) { step_at = fetch_step(all); });
+  const auto complete = [&](run_request& all) { step_at = live_->fetch_step(all); };
+  session_hooks::ran ran = hooks_->run(*live_->session(), request, complete);
   if (!lost_by_hook_) lost_by_hook_ = std::move(ran.lost);
   stop_ = stop_ || ran.stop_requested;
-  if (step_at) step_ = *ran.values[*step_at].data<std::int64_t>();
+  if (step_at) live_->note_step(*ran.values[*step_at].data<std::int64_t>());
   ran.values.resize(request.fetches.size());
   return std::move(ran.values);
-}
-
-// Finds the place of the global step among the fetches. On a cluster, where steps may be lost, it is fetched with every
-// step; but not before it is known to be initialised.
-PINION_DECL std::optional<std::size_t> monitored_training_session::fetch_step(run_request& all) const {
-  if (!step_) return std::nullopt;
-  const any_expr step = dsl::endpoint_of(handle_of<std::int64_t>(*graph_, graph_->collection("global_step")[0]));
-  const auto at = std::find_if(all.fetches.begin(), all.fetches.end(), [&](const any_expr& e) {
-    return !e.empty() && e.endpoint(*graph_, "the session's") == step.endpoint(*graph_);
-  });
-  const auto index = static_cast<std::size_t>(at - all.fetches.begin());
-  if (at == all.fetches.end() && o_.master.empty()) return std::nullopt;
-  if (at == all.fetches.end()) all.fetches.push_back(step);
-  return index;
 }
 
 // Makes a new session in place of the one that failed.
@@ -288,116 +237,15 @@ PINION_DECL void monitored_training_session::recover(const error& why) {
     throw error(why.code(), "gave up after " + std::to_string(o_.max_recoveries) +
                                 " recoveries without a step that succeeded: " + why.what());
   ++all_recoveries_;
-  say_lost(why);
-  if (session_) session_->close({});
-  end_session();
+  live_->say_lost(why);
+  live_->drop();
   signals_.pause(detail::pause_of_recovery(recoveries_));
-  create_with_backoff(true);
-}
-
-PINION_DECL void monitored_training_session::say_lost(const error& why) const {
-  const std::string at = step_ ? fmt::format(" at step {}", *step_) : "";
-  if (why.task().empty()) return say(fmt::format("a step failed{}; recovering: {}", at, why.what()));
-  const bool self = beginning_ && why.task() == beginning_->own_name();
-  say(fmt::format("{} {}{}; recovering: {}", self ? "another task has lost this one," : "lost", why.task(), at,
-                  why.what()));
-}
-
-// Makes a session. Waits for tasks that are not there and, in a worker, until the chief has made the variables ready.
-PINION_DECL void monitored_training_session::create_with_backoff(bool recovers) {
-  backoff waiting(
-      o_.max_wait, [this](const std::string& line) { say(line); },
-      [this](std::chrono::milliseconds length) { signals_.pause(length); });
-  for (bool waits_for_chief = false;;) {
-    outcome<> created;
-    try {
-      if (tasks_) tasks_->run(o_.config, waiting.for_an_attempt());
-      created = create_session(recovers);
-      if (created) return;
-    } catch (const error& e) {
-      if (signals_.asked()) throw signals_.stopped();
-      if (!may_come_back(e)) throw;
-      if (coordinator_) say_lost(e), recovers = true;  // a session had begun before it failed
-      created = e;
-    }
-    if (session_) session_->close({});
-    end_session();
-    const shared_error missing = created.failure();
-    const bool for_chief = missing->code() == errc::failed_precondition;
-    if (for_chief != std::exchange(waits_for_chief, for_chief)) waiting.begin_anew();
-    if (waiting.is_over())
-      throw error(errc::deadline_exceeded,
-                  fmt::format("Session was not ready after waiting {} secs. {}{}", waiting.waited().count(),
-                              for_chief ? "The chief has not initialised the variables: " : "Not all tasks are there: ",
-                              missing->what()))
-          .in_task(missing->task());
-    waiting.pause((for_chief ? "the chief to initialise the variables: " : "tasks: ") + std::string(missing->what()));
-  }
-}
-
-PINION_DECL outcome<> monitored_training_session::create_session(bool recovers) {
-  const auto use = graph_->as_default();
-  session_.emplace(o_.config);
-  {
-    const signal_stop::busy now(signals_, *session_, signal_stop::busy::with::beginning);
-    if (sign_) beginning_->learn_own_name(*session_);
-    if (o_.is_chief)
-      say(beginning_->run(*session_, recovers, step_));
-    else if (auto joined = join_chief(recovers); !joined)
-      return joined;
-    step_ = beginning_->step_in(*session_);
-  }
-  if (signals_.has_cut_short()) throw signals_.stopped();  // the signal came when all had been done
-  coordinator_.emplace(std::vector<errc>{});
-  keep_in_touch();
-  start_queue_runners(*session_, *coordinator_);
-  hooks_->after_create_session(*session_, *coordinator_);
-  return {};
-}
-
-PINION_DECL outcome<> monitored_training_session::join_chief(bool recovers) {
-  try {
-    session_->run(o_.scaffold.ready_for_local_init_op);
-    session_->run(o_.scaffold.local_init_op);
-    session_->run(o_.scaffold.ready_op);
-  } catch (const error& e) {
-    if (e.code() != errc::failed_precondition) throw;
-    return e;
-  }
-  // Some variables may be there already, and others still: the sign tells, since it is written before all of them. A
-  // task that has kept its variables may have lost the sign.
-  const auto chief = sign_ ? sign_->look(*session_) : std::nullopt;
-  if (!chief && has_seen_sign_) return error(errc::failed_precondition, "there is no sign of the chief");
-  has_seen_sign_ |= chief.has_value();
-  if (chief && chief->beat == chief_note::writes)
-    return error(errc::failed_precondition, chief->name + " has not written all of them yet");
-  const auto now = beginning_->step_in(*session_);
-  std::string line = recovers ? "recovered" : "the variables are ready: training goes on";
-  if (now) line += fmt::format(" at step {}", *now);
-  if (now && recovers && step_ && *step_ > *now) line += fmt::format("; this program had seen step {}", *step_);
-  say(line);
-  return {};
-}
-
-// The chief gives its signs, and a worker looks at them. A sign that cannot be written or read is no error here: the
-// next step meets the same trouble.
-PINION_DECL void monitored_training_session::keep_in_touch() {
-  if (!sign_ || o_.heartbeat.count() == 0) return;
-  session& on = *session_;
-  coordinator& with = *coordinator_;
-  if (!o_.is_chief)
-    return with.launch("looks whether the chief is there", [this, &on, &with] { chief_->run(on, with); });
-  with.launch("tells that the chief is there", [this, &on, &with] {
-    while (!with.wait_for_stop(o_.heartbeat / 2)) try {
-        beginning_->beat(on);
-      } catch (const error&) {
-      }
-  });
+  live_->create(true);
 }
 
 PINION_DECL void monitored_training_session::throw_if_given_up() {
-  if (!chief_ || !chief_->gave_up() || std::exchange(told_, true)) return;
-  const error why = *coordinator_->failure();
+  if (!live_->has_given_up_chief() || std::exchange(told_, true)) return;
+  const error why = *live_->failure();
   abandon();
   throw why;
 }
