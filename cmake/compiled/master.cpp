@@ -11,9 +11,11 @@
 #include <pinion/distributed/master/local_masters.ipp>
 #include <pinion/distributed/master/master.ipp>
 #include <pinion/distributed/master/master_session.ipp>
+#include <pinion/distributed/master/session_graph.ipp>
 #include <pinion/distributed/master/session_partial_run.ipp>
 #include <pinion/distributed/master/session_quota.ipp>
 #include <pinion/distributed/master/session_run.ipp>
+#include <pinion/distributed/master/session_runs.ipp>
 #include <pinion/distributed/master/session_step.ipp>
 #include <pinion/distributed/master/users.ipp>
 #endif

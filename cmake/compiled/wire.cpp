@@ -11,6 +11,7 @@
 #include <pinion/distributed/wire/step.ipp>
 #include <pinion/distributed/wire/subgraph.ipp>
 #include <pinion/distributed/wire/task_name.ipp>
+#include <pinion/distributed/wire/task_searches.ipp>
 #include <pinion/distributed/wire/values.ipp>
 #include <pinion/distributed/wire/waiting.ipp>
 

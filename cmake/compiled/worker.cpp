@@ -1,6 +1,7 @@
 // The part of pinion::compiled that holds the bodies of workers.
 #include <pinion/base/config.hpp>
 #if PINION_HAS_DISTRIBUTED
+#include <pinion/distributed/worker/active_runs.ipp>
 #include <pinion/distributed/worker/awaited_values.ipp>
 #include <pinion/distributed/worker/builders.ipp>
 #include <pinion/distributed/worker/credit_account.ipp>

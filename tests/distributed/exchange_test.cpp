@@ -133,7 +133,7 @@ TEST_CASE("V3: a value may come before its receiver asks, after it, and before t
   const auto from = m.begin(*m.a);
   from->send(m.key(1), m.value(1, 40));
   m.world.run_for(1s);
-  CHECK(m.b->values.runs() == 1);  // expected
+  CHECK(m.b->values.count().runs == 1);  // expected
   const auto to = m.begin(*m.b);
   m.receive(*to, 1);
   CHECK(m.got == texts{"1=1"});
@@ -219,7 +219,7 @@ TEST_CASE("V2: beyond the credit a value is announced and stays, and is pulled w
   m.world.run_for(1s);
   CHECK(m.got.size() == 3);
   CHECK(std::set<std::string>(m.got.begin(), m.got.end()) == std::set<std::string>{"1=1", "2=2", "3=3"});
-  CHECK(m.a->values.offered() == 0);
+  CHECK(m.a->values.count().offered == 0);
 }
 
 TEST_CASE("V2: what is pushed and not taken is at most the credit, which comes back when it is taken") {
@@ -227,12 +227,12 @@ TEST_CASE("V2: what is pushed and not taken is at most the credit, which comes b
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   for (int i = 0; i < 10; ++i) from->send(m.key(i), m.value(i, 400));
   m.world.run_for(1s);
-  CHECK(m.a->values.offered() == 8);
+  CHECK(m.a->values.count().offered == 8);
   for (int i = 0; i < 10; ++i) m.receive(*to, i);
   m.world.run_for(1s);
   CHECK(m.got.size() == 10);
   for (int i = 10; i < 12; ++i) from->send(m.key(i), m.value(i, 400));
-  CHECK(m.a->values.offered() == 0);  // pushed again
+  CHECK(m.a->values.count().offered == 0);  // pushed again
 }
 
 TEST_CASE("V2: a value larger than the credit goes too, and so does one of no bytes when the credit is used up") {
@@ -254,8 +254,8 @@ TEST_CASE("V4: what comes for a run that has ended is dropped, and its credit re
     from->send(m.key(round), m.value(round, 1000));
     m.world.run_for(1s);
   }
-  CHECK(m.a->values.offered() == 0);  // all were pushed
-  CHECK(m.b->values.runs() == 0);
+  CHECK(m.a->values.count().offered == 0);  // all were pushed
+  CHECK(m.b->values.count().runs == 0);
   m.receive(*to, 1);
   CHECK(m.got == texts{"cancelled"});
   CHECK(caught([&] { m.begin(*m.b); }).code() == errc::cancelled);
@@ -290,13 +290,13 @@ TEST_CASE("V5: values of a run that never begins are dropped after a minute, wit
   from->send(m.key(2), m.value(2, 1000));
   m.world.run_for(59s);
   m.b->values.sweep();
-  CHECK(m.b->values.runs() == 1);
+  CHECK(m.b->values.count().runs == 1);
   m.world.run_for(2s);
   m.b->values.sweep();
-  CHECK(m.b->values.runs() == 0);
+  CHECK(m.b->values.count().runs == 0);
   m.world.run_for(1s);
   m.begin(*m.a, run_2)->send(m.key(3), m.value(3, 1000));
-  CHECK(m.a->values.offered() == 1);  // that of run 1: the new one was pushed
+  CHECK(m.a->values.count().offered == 1);  // that of run 1: the new one was pushed
 }
 
 TEST_CASE("V5: of one task a limited number of values waits for runs; a run of which more would wait does not begin") {
@@ -360,7 +360,7 @@ TEST_CASE("V5: the values of a task for runs that have not begun are gone with i
   two_exchanges m;
   m.begin(*m.a)->send(m.key(1), m.value(1, 400));
   m.world.run_for(1s);
-  CHECK(m.b->values.runs() == 1);
+  CHECK(m.b->values.count().runs == 1);
   m.a->others.close(error(errc::unavailable, "the channel was closed"));
   m.world.run_for(1s);
   const error why = caught([&] { m.begin(*m.b); });
@@ -377,18 +377,18 @@ TEST_CASE("V8: a run fails by whose value more bytes would wait for a task than 
   CHECK(m.failures.empty());
   from->send(m.key(2), m.value(2, 4));
   CHECK(m.failures == texts{"resource_exhausted in " + ps_task(0)});
-  CHECK(m.a->values.offered() == 1);
+  CHECK(m.a->values.count().offered == 1);
   m.receive(*to, 1);
   m.world.run_for(1s);
   CHECK(m.got == texts{"1=1"});
   m.begin(*m.a, run_2)->send(m.key(2), m.value(2, 90 << 10));
-  CHECK(m.a->values.offered() == 1);
+  CHECK(m.a->values.count().offered == 1);
   m.a->values.forget(run_2);
   m.begin(*m.a, {some_session, 3})->send(m.key(2), m.value(2, 90 << 10));
-  CHECK(m.a->values.offered() == 1);
+  CHECK(m.a->values.count().offered == 1);
   m.a->values.forget_session(some_session);
   m.begin(*m.a, {some_session, 4})->send(m.key(2), m.value(2, 90 << 10));
-  CHECK(m.a->values.offered() == 1);
+  CHECK(m.a->values.count().offered == 1);
   CHECK(m.failures.size() == 1);
 }
 
@@ -400,7 +400,7 @@ TEST_CASE("V7: what comes early is of the task that sent it, or is dropped") {
   m.a->values.carry(run_1, transfer_key("nonsense"), worker_task(0), m.value(1, 40));
   m.world.run_for(1s);
   CHECK(m.failures.empty());
-  CHECK(m.b->values.runs() == 0);
+  CHECK(m.b->values.count().runs == 0);
 }
 
 TEST_CASE("V1: a value that is announced many times is asked for once") {
@@ -446,7 +446,7 @@ TEST_CASE("V7: what a run does not await takes no memory there, and fails the ru
   CHECK_THAT(why, Catch::Contains(text));
   CHECK(pool.held() <= before);
   m.begin(*m.a, run_2)->send(m.key(4), m.value(4, 40));
-  CHECK(m.a->values.offered() == 0);  // its credit has come back
+  CHECK(m.a->values.count().offered == 0);  // its credit has come back
 }
 
 TEST_CASE("V7: a value that is pulled is of the type that is awaited") {
@@ -488,13 +488,13 @@ TEST_CASE("V2: texts take credit by their letters, and give it back") {
   const auto from = m.begin(*m.a), to = m.begin(*m.b);
   const any_tensor half = tensor<std::string>::of({std::string(400, 'x'), ""}).untyped();  // 464 bytes
   for (int i = 1; i <= 3; ++i) from->send(m.key(i), handed_over{half});
-  CHECK(m.a->values.offered() == 1);
+  CHECK(m.a->values.count().offered == 1);
   int got = 0;
   for (int i = 1; i <= 3; ++i) to->receive(m.key(i), [&](const outcome<handed_over>& value) { got += value.ok(); });
   m.world.run_for(1s);
   CHECK(got == 3);
   for (int i = 4; i <= 5; ++i) from->send(m.key(i), handed_over{half});
-  CHECK(m.a->values.offered() == 0);
+  CHECK(m.a->values.count().offered == 0);
 }
 
 TEST_CASE("V8: texts that wait for another task count by their letters") {
@@ -537,7 +537,7 @@ TEST_CASE("S4: a value that waits to be pulled is given to the task that it is f
                     [&](const outcome<any_tensor>& got) { how = got ? "got it" : to_string(got.failure()->code()); });
   m.world.run_for(1s);
   CHECK(how == "permission_denied");
-  CHECK(m.a->values.offered() == 1);
+  CHECK(m.a->values.count().offered == 1);
 }
 
 TEST_CASE("a value that is pulled after its run was given up there fails with aborted, and may be made anew") {
@@ -546,7 +546,7 @@ TEST_CASE("a value that is pulled after its run was given up there fails with ab
   from->send(m.key(1), m.value(1, 100));
   m.world.run_for(1s);
   m.a->values.forget(run_1);
-  CHECK(m.a->values.offered() == 0);
+  CHECK(m.a->values.count().offered == 0);
   m.receive(*to, 1);
   m.world.run_for(1s);
   CHECK(m.got == texts{"aborted"});
@@ -557,7 +557,7 @@ TEST_CASE("V4: a value that is sent when its run was cancelled meanwhile is not 
   const auto from = m.begin(*m.a);
   m.a->values.forget(run_1);
   from->send(m.key(1), m.value(1, 100));
-  CHECK(m.a->values.offered() == 0);
+  CHECK(m.a->values.count().offered == 0);
 }
 
 TEST_CASE("F2: when the route to a peer goes down, its runs fail with its name, and what it was offered is dropped") {
@@ -570,7 +570,7 @@ TEST_CASE("F2: when the route to a peer goes down, its runs fail with its name, 
   CHECK(std::set<std::string>(m.failures.begin(), m.failures.end()) ==
         std::set<std::string>{"unavailable in " + ps_task(0), "unavailable in " + worker_task(0)});
   CHECK(m.failures.size() == 2);
-  CHECK(m.a->values.offered() == 0);
+  CHECK(m.a->values.count().offered == 0);
   m.a->values.end(run_1);
   from->send(m.key(2), m.value(2, 100));  // to nobody
 }
@@ -659,7 +659,7 @@ TEST_CASE("V2: after a lost connection the credit is whole again") {
   m.world.run_for(1s);
   m.connect();
   m.begin(*m.a, run_2)->send(m.key(2), m.value(2, 1000));
-  CHECK(m.a->values.offered() == 0);
+  CHECK(m.a->values.count().offered == 0);
 }
 
 TEST_CASE("F3: a value from another life of its sender, or from one that takes no part, fails the run as aborted") {

@@ -117,10 +117,10 @@ duration sim_cluster::took(const std::function<void()>& what) {
 
 std::size_t sim_cluster::runs(const std::string& task) const {
   auto& values = in_->tasks.at(task)->values();
-  return values.runs() + values.offered();
+  return values.count().runs + values.count().offered;
 }
 std::size_t sim_cluster::offered(const std::string& task) const {
-  return in_->tasks.at(task)->values().offered();
+  return in_->tasks.at(task)->values().count().offered;
 }
 std::size_t sim_cluster::runs() const {
   std::size_t n = 0;

@@ -166,7 +166,7 @@ class thread_pool {
   // Sleeps until there is work. Returns false where the pool ends.
   bool sleep();
 
-  const int count_, loop_helpers_, most_spares_;
+  const int count_, loop_helpers_;
   slots loops_, works_;
   mutable std::mutex mutex_;
   std::condition_variable wake_, wake_callers_;  // the threads of the pool, and callers in help_until()
@@ -175,12 +175,17 @@ class thread_pool {
   std::atomic<int> asleep_{0};         // threads and callers; changes under the lock
   std::atomic<bool> stopping_{false};  // changes under the lock
   std::atomic<int> at_work_{0};        // threads of the pool that work
-  std::condition_variable wake_spares_;
-  std::list<std::thread> spares_, ended_spares_;
-  int idle_spares_ = 0;
-  bool watched_ = false;              // does a spare wait for the threads to take something?
-  std::uint64_t taken_ = 0;           // how many closures the threads that are no spares have taken
-  bool held_ = false;                 // did they take none for long? then spares do not wait
+  // Guarded by the lock, as all of it but `most`.
+  struct spare_threads {
+    const int most;
+    std::condition_variable wake = {};
+    std::list<std::thread> running = {}, ended = {};
+    int idle = 0;
+    bool watched = false;           // does a spare wait for the threads to take something?
+    std::uint64_t taken = 0;        // how many closures the threads that are no spares have taken
+    bool threads_are_held = false;  // did they take none for long? then spares do not wait
+  };
+  spare_threads spares_;
   std::vector<thread_place> places_;  // per thread
   std::vector<std::thread> threads_;
 };

@@ -29,7 +29,7 @@ inline constexpr std::chrono::milliseconds wait_for_threads{5}, stay_of_spares{1
 PINION_DECL thread_pool::thread_pool(int threads, int loop_helpers, int most_spares)
     : count_(threads),
       loop_helpers_(loop_helpers),
-      most_spares_(most_spares),
+      spares_{.most = most_spares},
       places_(static_cast<std::size_t>(threads)) {
   for (thread_place& place : places_) threads_.emplace_back([this, &place] { serve(place); });
 }
@@ -40,13 +40,13 @@ PINION_DECL thread_pool::~thread_pool() {
     stopping_ = true;
   }
   wake_.notify_all();
-  wake_spares_.notify_all();
+  spares_.wake.notify_all();
   for (auto& t : threads_) t.join();
   std::list<std::thread> spares;
   {
     std::lock_guard hold(mutex_);
-    spares.splice(spares.end(), spares_);
-    spares.splice(spares.end(), ended_spares_);
+    spares.splice(spares.end(), spares_.running);
+    spares.splice(spares.end(), spares_.ended);
   }
   for (auto& t : spares) t.join();
 }
@@ -69,7 +69,7 @@ PINION_DECL void thread_pool::schedule(std::function<void()> closure, std::uint6
 
 PINION_DECL int thread_pool::spares() const {
   std::lock_guard hold(mutex_);
-  return static_cast<int>(spares_.size());
+  return static_cast<int>(spares_.running.size());
 }
 
 PINION_DECL void thread_pool::for_each_chunk(std::int64_t chunks, loop_body body) {
@@ -224,8 +224,8 @@ PINION_DECL bool thread_pool::run_queued() {
   auto next = queue_.take();
   if (!next) return false;
   queued_.fetch_sub(1, std::memory_order_relaxed);
-  ++taken_;
-  held_ = false;
+  ++spares_.taken;
+  spares_.threads_are_held = false;
   at_work_.fetch_add(1);
   expect_attendance();
   hold.unlock();
@@ -278,21 +278,21 @@ PINION_DECL thread_pool::at_work::at_work(thread_pool& of) : of_(of) {
 }
 
 PINION_DECL void thread_pool::expect_attendance() {
-  if (queue_.unattended() == 0 || at_work_.load() < count_ || watched_) return;
-  if (idle_spares_ > 0) return wake_spares_.notify_one();
-  if (static_cast<int>(spares_.size()) < most_spares_) start_spare();
+  if (queue_.unattended() == 0 || at_work_.load() < count_ || spares_.watched) return;
+  if (spares_.idle > 0) return spares_.wake.notify_one();
+  if (static_cast<int>(spares_.running.size()) < spares_.most) start_spare();
 }
 
 PINION_DECL void thread_pool::start_spare() {
-  for (auto& t : ended_spares_) t.join();
-  ended_spares_.clear();
-  auto self = spares_.end();
+  for (auto& t : spares_.ended) t.join();
+  spares_.ended.clear();
+  auto self = spares_.running.end();
   try {
-    self = spares_.emplace(self);
+    self = spares_.running.emplace(self);
     *self = std::thread([this, self] { attend(self); });
-    ++idle_spares_;
+    ++spares_.idle;
   } catch (const std::exception&) {  // the line waits for the threads that there are
-    if (self != spares_.end()) spares_.erase(self);
+    if (self != spares_.running.end()) spares_.running.erase(self);
   }
 }
 
@@ -302,29 +302,29 @@ PINION_DECL void thread_pool::attend(std::list<std::thread>::iterator self) {
     auto next = queue_.take_unattended();
     if (!next) continue;
     queued_.fetch_sub(1, std::memory_order_relaxed);
-    --idle_spares_;
+    --spares_.idle;
     expect_attendance();
     hold.unlock();
     next->what();
     next->what = nullptr;
     hold.lock();
     queue_.done(next->line);
-    ++idle_spares_;
+    ++spares_.idle;
   }
-  --idle_spares_;
-  if (!stopping_) ended_spares_.splice(ended_spares_.end(), spares_, self);
+  --spares_.idle;
+  if (!stopping_) spares_.ended.splice(spares_.ended.end(), spares_.running, self);
 }
 
 // Returns false where a spare thread is needed no more.
 PINION_DECL bool thread_pool::wait_for_need(std::unique_lock<std::mutex>& hold) {
   const auto needed = [this] { return stopping_ || (queue_.unattended() > 0 && at_work_.load() >= count_); };
-  while (wake_spares_.wait_for(hold, detail::stay_of_spares, needed) && !stopping_) {
-    if (held_) return true;
-    const auto before = taken_;
-    watched_ = true;
-    wake_spares_.wait_for(hold, detail::wait_for_threads, [this] { return stopping_.load(); });
-    watched_ = false;
-    held_ = taken_ == before;
+  while (spares_.wake.wait_for(hold, detail::stay_of_spares, needed) && !stopping_) {
+    if (spares_.threads_are_held) return true;
+    const auto before = spares_.taken;
+    spares_.watched = true;
+    spares_.wake.wait_for(hold, detail::wait_for_threads, [this] { return stopping_.load(); });
+    spares_.watched = false;
+    spares_.threads_are_held = spares_.taken == before;
   }
   return false;
 }

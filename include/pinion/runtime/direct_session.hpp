@@ -69,10 +69,6 @@ class direct_session final : public session_backend {
   using step_table = std::unordered_map<step_signature, std::shared_ptr<kept_step>, signature_hash>;
   using partial_run_table = std::map<const local_partial_run*, std::weak_ptr<local_partial_run>>;
 
-  static task_options task_of(const session_options& o);
-
-  void log_devices() const;
-
   // Starts the libraries of ops that were added to the graph after the session was made.
   void start_libraries_of_new_nodes();
 
@@ -102,9 +98,8 @@ class direct_session final : public session_backend {
     direct_session& of_;
     std::optional<running_steps::entered> run_;
   };
-  // Requires, for the first: mutex_ is held.
+  // Requires: mutex_ is held.
   std::string what_runs() const;
-  std::string names_of(const ready_step& step) const;
 
   // The costs by which the session was placed, with what it has measured itself.
   cost_model with_measurements(const placement& placed) const;
@@ -133,8 +128,6 @@ class direct_session final : public session_backend {
   // The step that runs, which compile() cuts and plan() explains.
   optimized_step improved(const step_signature& signature, const placement& placed) const;
   std::shared_ptr<ready_step> compile(const step_signature& signature, bool partial);
-
-  std::shared_ptr<ready_step> ready(graph_view g, const optimized_step& what, bool partial);
 
   const session_options options_;
   const graph_ref graph_;

@@ -17,10 +17,45 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
+namespace detail {
+
+inline task_options task_of(const session_options& o) {
+  // The calling thread works too, so there is one helper less than threads.
+  const auto helpers = [](int threads) {
+    const int all = threads > 0 ? threads : usable_processors();
+    return std::max(0, all - 1);
+  };
+  return {.cpu_devices = o.cpu_devices,
+          .simulated = o.simulated,
+          .gpu = o.gpu,
+          .inter_op_helpers = helpers(o.inter_op_threads),
+          .intra_op_helpers = helpers(o.intra_op_threads)};
+}
+
+inline void log_devices(const session_options& options, const runtime::task& of) {
+  if (!options.log_device_placement) return;
+  bool first = true;
+  for (const auto& d : of.devices) {
+    if (d->description().empty()) continue;
+    if (std::exchange(first, false)) log_placement(options, "Device mapping:");
+    log_placement(options, d->name() + " -> " + d->description());
+  }
+}
+
+// The names of what a step fetches and runs: 'sum:0', 'train'.
+inline std::string names_of(graph_view g, const std::vector<output>& fetches, const std::vector<node_id>& targets) {
+  std::string all;
+  for (const output& o : fetches) all += (all.empty() ? "'" : ", '") + output_name(g[o.node], o.index) + "'";
+  for (const node_id t : targets) all += (all.empty() ? "'" : ", '") + g[t].name + "'";
+  return all;
+}
+
+}  // namespace detail
+
 PINION_DECL direct_session::direct_session(const session_options& options, graph& g)
-    : options_(options), graph_(g), task_(task_of(options)) {
+    : options_(options), graph_(g), task_(detail::task_of(options)) {
   start_libraries_of_new_nodes();
-  log_devices();
+  detail::log_devices(options_, task_);
 }
 
 PINION_DECL std::shared_ptr<prepared_step> direct_session::prepare(const step_signature& signature) {
@@ -229,29 +264,6 @@ PINION_DECL void direct_session::close(source_location where) {
   task_.resources.clear();
 }
 
-PINION_DECL task_options direct_session::task_of(const session_options& o) {
-  // The calling thread works too, so there is one helper less than threads.
-  const auto helpers = [](int threads) {
-    const int all = threads > 0 ? threads : usable_processors();
-    return std::max(0, all - 1);
-  };
-  return {.cpu_devices = o.cpu_devices,
-          .simulated = o.simulated,
-          .gpu = o.gpu,
-          .inter_op_helpers = helpers(o.inter_op_threads),
-          .intra_op_helpers = helpers(o.intra_op_threads)};
-}
-
-PINION_DECL void direct_session::log_devices() const {
-  if (!options_.log_device_placement) return;
-  bool first = true;
-  for (const auto& d : task_.devices) {
-    if (d->description().empty()) continue;
-    if (std::exchange(first, false)) log_placement(options_, "Device mapping:");
-    log_placement(options_, d->name() + " -> " + d->description());
-  }
-}
-
 PINION_DECL void direct_session::start_libraries_of_new_nodes() {
   const graph& g = expect_graph();
   start_libraries(g, std::exchange(seen_, g.size()));
@@ -308,17 +320,10 @@ PINION_DECL std::string direct_session::what_runs() const {
   if (!first && !partial_runs_.empty()) return "a partial run, in which a kernel runs on though it was cancelled";
   if (!first) return "a step that another thread makes ready";
   const std::string others = count == 1 ? "" : " and " + std::to_string(count - 1) + " more";
-  return "the step of " + names_of(static_cast<const ready_step&>(*first)) + others +
-         ", in which a kernel runs on though it was cancelled";
-}
-
-PINION_DECL std::string direct_session::names_of(const ready_step& step) const {
+  const auto& step = static_cast<const ready_step&>(*first);
   graph* const g = graph_.get();
-  if (!g) return "a graph that is gone";
-  std::string all;
-  for (const output& o : step.fetches) all += (all.empty() ? "'" : ", '") + output_name((*g)[o.node], o.index) + "'";
-  for (const node_id t : step.targets) all += (all.empty() ? "'" : ", '") + (*g)[t].name + "'";
-  return all;
+  return "the step of " + (g ? detail::names_of(*g, step.fetches, step.targets) : "a graph that is gone") + others +
+         ", in which a kernel runs on though it was cancelled";
 }
 
 PINION_DECL cost_model direct_session::with_measurements(const placement& placed) const {
@@ -362,7 +367,11 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
   const placement placed = place_to_run(signature);
   one_places.unlock();
   const optimized_step better = improved(signature, placed);
-  auto step = ready(better.in_place_of(expect_graph()), better, partial);
+  const graph_view g = better.in_place_of(expect_graph());
+  auto parts = cut_by_device(g, better.placement, better.signature, 0,
+                             {.receive_ahead = options_.receive_ahead, .tell_targets = partial});
+  if (partial) local_partial_run::make_partial(parts, better.signature);
+  auto step = std::make_shared<ready_step>(std::move(parts), g, task_, *kernels_, bodies_);
   step->graph = better.graph;
   step->fetches = signature.fetches;
   step->targets = signature.targets;
@@ -372,14 +381,6 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
 PINION_DECL optimized_step direct_session::improved(const step_signature& signature, const placement& placed) const {
   if (!options_.optimize || options_.record_costs) return {nullptr, placed, signature};
   return optimize(expect_graph(), placed, signature);
-}
-
-PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::ready(graph_view g, const optimized_step& what,
-                                                                              bool partial) {
-  auto parts = cut_by_device(g, what.placement, what.signature, 0,
-                             {.receive_ahead = options_.receive_ahead, .tell_targets = partial});
-  if (partial) local_partial_run::make_partial(parts, what.signature);
-  return std::make_shared<ready_step>(std::move(parts), g, task_, *kernels_, bodies_);
 }
 
 }}}  // namespace pinion::v0::runtime

@@ -31,11 +31,6 @@
 
 namespace pinion { inline namespace v0 { namespace state {
 
-// min_after_dequeue of a shuffle queue; 0 for other kinds.
-inline std::int64_t min_after_dequeue_of(const node& n) {
-  return n.attrs.get_or<std::int64_t>("min_after_dequeue", 0);
-}
-
 // Owned by the task's resource manager and by the kernels that use it. Thread-safe. An attempt that waits holds no
 // thread: its `done` is called when it ends.
 class queue final : public resource, public std::enable_shared_from_this<queue> {
@@ -47,19 +42,13 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
   queue(std::string name, const node& n, thread_pool* pool)
       : pool_(pool),
         name_(std::move(name)),
-        kind_(n.op.substr(0, n.op.size() - 2)),  // "V2" is cut off
-        capacity_(n.attrs.get<std::int64_t>("capacity")),
-        least_(min_after_dequeue_of(n)),
-        components_(components_of(n.attrs)),
+        about_(describe_queue(n)),
         made_at_(to_string(n.where)),
         store_(make_queue_store(n)) {}
 
   const std::string& name() const { return name_; }
-  const std::string& kind() const { return kind_; }
+  const queue_description& about() const { return about_; }
   const std::string& made_at() const { return made_at_; }
-  std::int64_t capacity() const { return capacity_; }
-  std::int64_t min_after_dequeue() const { return least_; }
-  const queue_components& components() const { return components_; }
 
   // Puts elements one by one, as room appears, in memory of this process. `done` gets cancelled where the queue is
   // closed, or the step is cancelled.
@@ -190,7 +179,7 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     const auto kept = outcome_of([&] { return keep_for(*a.stop, a.elements); });
     if (kept && kept.value()) return;
     insist([&] { take_back(a.elements); });
-    a.how = kept ? failure([&] { return cancelled(a); }) : outcome<>(kept.failure());
+    a.how = kept ? outcome_of([&] { throw cancelled(a); }) : outcome<>(kept.failure());
   }
   // Returns false where the step is cancelled already.
   bool keep_for(cancellation& step, const std::vector<queue_element>& elements) {
@@ -217,11 +206,6 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     if (a->subscription != 0) a->stop->unsubscribe(a->subscription);
     ended.splice(ended.end(), a->is == attempt::what::take ? takes_ : puts_, a->place);
   }
-  // An outcome with the error that a function makes, or with that of its failure to make one.
-  template <class Make>
-  static outcome<> failure(const Make& make) {
-    return outcome_of([&] { throw make(); });
-  }
   void listen(const std::shared_ptr<attempt>& a, attempts& ended) {
     a->subscription = a->stop->subscribe([self = shared_from_this(), a] { self->give_up(a); });
     if (a->subscription == 0) abandon(a, ended);
@@ -240,12 +224,12 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     const std::string whose = a.is == attempt::what::take ? "Dequeue operation" : "Enqueue operation";
     return error(errc::cancelled, whose + " was cancelled, at " + named());
   }
-  std::string named() const { return kind_ + " '" + name_ + "'"; }
+  std::string named() const { return about_.kind + " '" + name_ + "'"; }
 
   // Ends an attempt: elements that it has put stay, elements that it has taken go back.
   void abandon(const std::shared_ptr<attempt>& a, attempts& ended) {
     if (a->is == attempt::what::take) store_->give_back(a->elements);
-    a->how = failure([&] { return cancelled(*a); });
+    a->how = outcome_of([&] { throw cancelled(*a); });
     end(a, ended);
     go_on(ended);
   }
@@ -267,7 +251,6 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
       changed = go_on_taking(ended) || changed;
     }
   }
-  bool has_room() const { return capacity_ < 0 || store_->size() < static_cast<std::size_t>(capacity_); }
 
   // Returns true if anything changed.
   bool go_on_putting(attempts& ended) {
@@ -281,7 +264,7 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
         closed_ = true;
         end(a, ended);
       } else {
-        for (; a->next < a->elements.size() && has_room(); ++a->next, changed = true)
+        for (; a->next < a->elements.size() && about_.has_room_beside(store_->size()); ++a->next, changed = true)
           store_->put(std::move(a->elements[a->next]));
         if (a->next < a->elements.size()) return changed;
         end(a, ended);
@@ -318,9 +301,8 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
   }
 
   thread_pool* const pool_;
-  const std::string name_, kind_;
-  const std::int64_t capacity_, least_;
-  const queue_components components_;
+  const std::string name_;
+  const queue_description about_;
   const std::string made_at_;
   mutable std::mutex mutex_;
   bool closed_ = false;
@@ -334,18 +316,14 @@ inline std::shared_ptr<queue> find_queue(task_services& services, const node& n)
   const auto state = find<queue>(services, n, "a queue", [&](const std::string& name) {
     return std::make_shared<queue>(name, n, services.intra_op);
   });
-  const std::string kind = n.op.substr(0, n.op.size() - 2);
-  const auto capacity = n.attrs.get<std::int64_t>("capacity"), least = min_after_dequeue_of(n);
-  const queue_components components = components_of(n.attrs);
-  if (state->kind() == kind && state->min_after_dequeue() != least)
-    throw made_otherwise(*state, "queues", "are not the same", "min_after_dequeue is " + std::to_string(least),
-                         std::to_string(state->min_after_dequeue()));
-  const auto text = [](const std::string& k, const queue_components& all, std::int64_t most) {
-    return k + " of " + to_string(all) + " and capacity " + std::to_string(most);
+  const queue_description &first = state->about(), here = describe_queue(n);
+  if (first.kind == here.kind && first.least != here.least)
+    throw made_otherwise(*state, "queues", "are not the same", "min_after_dequeue is " + std::to_string(here.least),
+                         std::to_string(first.least));
+  const auto text = [](const queue_description& q) {
+    return q.kind + " of " + to_string(q.components) + " and capacity " + std::to_string(q.capacity);
   };
-  if (state->kind() != kind || state->capacity() != capacity || !(state->components() == components))
-    throw made_otherwise(*state, "queues", "are not the same", text(kind, components, capacity),
-                         text(state->kind(), state->components(), state->capacity()));
+  if (first != here) throw made_otherwise(*state, "queues", "are not the same", text(here), text(first));
   return state;
 }
 

@@ -41,7 +41,7 @@ PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tenso
   session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread,
                 [running](run_result ran) { running->end(std::move(ran)); });
   await(running->ended, until);
-  warn(session_->take_notices());
+  warn(session_->runs().take_notices());
   return std::move(*running->result);
 }
 
@@ -54,10 +54,10 @@ PINION_DECL std::vector<any_tensor> local_port::continue_partial_run(std::uint64
                                                                      deadline until) {
   using values = outcome<std::vector<any_tensor>>;
   const auto taking = std::make_shared<pending<values>>();
-  session_->partial_run(run)->take(std::move(t), until, nullptr,
-                                   [taking](values fetched) { taking->end(std::move(fetched)); });
+  session_->runs().partial_run(run)->take(std::move(t), until, nullptr,
+                                          [taking](values fetched) { taking->end(std::move(fetched)); });
   await(taking->ended, until);
-  warn(session_->take_notices());
+  warn(session_->runs().take_notices());
   return std::move(*taking->result).value();
 }
 
@@ -76,7 +76,7 @@ PINION_DECL void local_port::await(countdown& ended, deadline until) const {
   while (!net_.wait(ended, net_.now() + std::chrono::milliseconds(100))) {
     const auto now = net_.now();
     if (until && now > *until + grace) throw stuck(errc::deadline_exceeded, operation_limit);
-    if (!closed && !session_->is_open()) closed = now;
+    if (!closed && !session_->runs().is_open()) closed = now;
     if (closed && now > *closed + grace) throw stuck(errc::cancelled, "the session was closed");
   }
 }

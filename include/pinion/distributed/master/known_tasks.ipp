@@ -84,7 +84,7 @@ PINION_DECL void known_tasks::learn(const std::vector<std::string>& tasks, deadl
     if (knows(task)) continue;
     info found;
     if (task == s_.name) {
-      found.devices = s_.here.devices();
+      found.devices = s_.here.task().device_infos();
     } else {
       const auto route = s_.peers.route_to(task);
       found.incarnation = route->incarnation();
@@ -160,7 +160,7 @@ PINION_DECL void known_tasks::learn_libraries(deadline until) {
   }
   for (const std::string& task : unknown) {
     auto found =
-        task == s_.name ? s_.here.libraries() : ask<libraries_reply>(task, libraries_request{}, until).libraries;
+        task == s_.name ? s_.here.task().libraries() : ask<libraries_reply>(task, libraries_request{}, until).libraries;
     std::lock_guard hold(mutex_);
     known_.at(task).libraries = std::move(found);
   }

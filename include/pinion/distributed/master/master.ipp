@@ -60,7 +60,7 @@ PINION_DECL void master::cancel_steps(std::uint64_t handle, const error& why) {
 }
 
 PINION_DECL void master::end_partial_run(std::uint64_t handle, std::uint64_t run) {
-  if (const auto s = find_or_null(handle)) s->end_partial_run(run);
+  if (const auto s = find_or_null(handle)) s->runs().end_partial_run(run);
 }
 
 PINION_DECL std::map<std::uint64_t, std::shared_ptr<master_session>> master::open_now() const {
@@ -71,7 +71,7 @@ PINION_DECL std::map<std::uint64_t, std::shared_ptr<master_session>> master::ope
 PINION_DECL void master::say_long_runs() {
   const auto now = services_.net.now();
   for (const auto& [handle, s] : open_now())
-    s->say_long_runs([&, client = std::to_string(s->client())](const std::string& line) {
+    s->runs().say_long([&, client = std::to_string(s->client())](const std::string& line) {
       long_runs_.add(client, line, line, now);
     });
   long_runs_.tell_rest(now);
@@ -131,7 +131,7 @@ PINION_DECL void master::reset(const std::vector<std::string>& containers) {
 PINION_DECL std::size_t master::runs() const {
   std::size_t n = 0;
   std::lock_guard hold(mutex_);
-  for (const auto& [handle, s] : sessions_) n += s->runs();
+  for (const auto& [handle, s] : sessions_) n += s->runs().running();
   return n;
 }
 

@@ -30,13 +30,16 @@ namespace pinion { inline namespace v0 { namespace distributed {
 // A run. Shared by its session and by requests whose answers are pending. Thread-safe.
 class session_run : public std::enable_shared_from_this<session_run> {
  public:
-  using noticed = std::function<void(std::vector<std::string>)>;
-  using left = std::function<void(const shared_error& failure)>;  // null: it ended well
+  // Who hears of a run, in any thread.
+  struct listeners {
+    std::function<void(const shared_error& failure)> leave;  // called once, before done; null: the run ended well
+    std::function<void(std::vector<std::string>)> tell;      // takes the notices of the parts
+    run_ended done;                                          // called once
+  };
 
   // `client` is the connection of the client who has a share of the task's threads, or 0: the session has its own.
-  // `leave` is called before `done`, each once, in any thread; `tell` takes the notices of the parts.
   session_run(master_services& services, std::shared_ptr<const session_step> what, run_id id, std::uint64_t client,
-              left leave, noticed tell, run_ended done);
+              listeners heard_by);
 
   // Starts the part of every task. With `trace`, the result holds what the tasks did.
   void begin(std::vector<any_tensor> feeds, bool trace, deadline until, worker::begin_in where);
@@ -83,9 +86,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
   const std::shared_ptr<const session_step> step_;
   const run_id id_;
   const std::uint64_t client_;
-  const left leave_;
-  const noticed tell_;
-  run_ended done_;
+  listeners heard_by_;
   std::optional<step_tracer> clock_;  // of a run that is traced
   std::int64_t began_ = 0;
 

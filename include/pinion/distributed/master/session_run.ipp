@@ -16,14 +16,12 @@
 namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL session_run::session_run(master_services& services, std::shared_ptr<const session_step> what, run_id id,
-                                     std::uint64_t client, left leave, noticed tell, run_ended done)
+                                     std::uint64_t client, listeners heard_by)
     : s_(services),
       step_(std::move(what)),
       id_(std::move(id)),
       client_(client),
-      leave_(std::move(leave)),
-      tell_(std::move(tell)),
-      done_(std::move(done)),
+      heard_by_(std::move(heard_by)),
       born_(s_.net.now()),
       last_word_(born_) {
   for (const auto& part : step_->parts)
@@ -72,7 +70,7 @@ PINION_DECL void session_run::fail(const error& why) {
 }
 
 PINION_DECL void session_run::tell(std::vector<std::string> notices) const {
-  if (!notices.empty()) tell_(std::move(notices));
+  if (!notices.empty()) heard_by_.tell(std::move(notices));
 }
 
 PINION_DECL void session_run::fail_late(const std::string& what) {
@@ -145,8 +143,8 @@ PINION_DECL void session_run::finish_if_over() {
   result.failure = failure_;
   if (failure_) result.fetches.clear();
   for (const auto& d : deadlines_) s_.watched->remove(d);
-  insist([&] { leave_(failure_); });
-  const auto done = std::move(done_);
+  insist([&] { heard_by_.leave(failure_); });
+  const auto done = std::move(heard_by_.done);
   done(std::move(result));
 }
 

@@ -35,9 +35,9 @@ PINION_DECL bool draining::wait(std::chrono::milliseconds grace) {
 
 PINION_DECL std::string draining::what_is_left() {
   constexpr auto at_most = std::chrono::seconds(1);  // with the network's thread, which takes microseconds
-  const std::string runs = of_.worker.names_of_runs(), values = "what it has to send";
+  const std::string runs = of_.worker.runs().names(), values = "what it has to send";
   if (!runs.empty()) return runs;
-  if (of_.master.runs() > 0 || of_.values.offered() > 0) return values;
+  if (of_.master.runs() > 0 || of_.values.count().offered > 0) return values;
   struct look {
     countdown done;
     bool arrived = false;

@@ -25,9 +25,9 @@ inline variable_report row_of(const state::variable& v, const std::string& conta
 inline queue_report row_of(const state::queue& q, const std::string& container, const std::string& name) {
   return {.name = name,
           .container = container,
-          .kind = q.kind(),
+          .kind = q.about().kind,
           .size = static_cast<std::int64_t>(q.size()),
-          .capacity = q.capacity(),
+          .capacity = q.about().capacity,
           .closed = q.closed()};
 }
 

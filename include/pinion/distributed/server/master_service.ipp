@@ -155,7 +155,7 @@ PINION_DECL opened master_service::run_short(const delivery& d) {
                .max_wait_ms = head.max_wait_ms,
                .trace = head.trace,
                .answer = d.answer};
-  r.session->expect_feeds(head.step, std::span<const described_value>(head.feeds));
+  r.session->runs().expect_feeds(head.step, std::span<const described_value>(head.feeds));
   r.counted = reader_.of_clients().of_run(d.peer->channel);
   r.held = reader_.hold(d);
   rpc::payload_rooms rooms(d.envelope.lent);
@@ -167,7 +167,7 @@ PINION_DECL opened master_service::run_long(const delivery& d) {
   std::uint64_t session = 0, step = 0;
   rpc::reader in(d.envelope.control, d.envelope.payload);
   in(session, step);
-  master_->find(session, d.peer->channel)->expect_feeds(step, d.envelope.payload);
+  master_->find(session, d.peer->channel)->runs().expect_feeds(step, d.envelope.payload);
   return reader_.in_order<run_prepared>(
       d, [this, answer = d.answer, from = d.peer, counted = reader_.of_clients().of_run(d.peer->channel)](
              run_prepared&& r, std::uint64_t, quotas::share held) {
@@ -205,8 +205,8 @@ PINION_DECL void master_service::run_fresh(client_run&& r, deadline until) {
                held = std::move(r.held)](run_result ran) {
                 if (failed_without_trace(ran)) return answer->fail(*ran.failure);
                 answer->reply_with([&] {
-                  return rpc::encode(
-                      run_reply{std::move(ran.fetches), session->take_notices(), std::move(ran.trace), ran.failure});
+                  return rpc::encode(run_reply{std::move(ran.fetches), session->runs().take_notices(),
+                                               std::move(ran.trace), ran.failure});
                 });
               });
 }
@@ -238,16 +238,16 @@ PINION_DECL opened master_service::continue_partial_run(const delivery& d) {
     std::uint64_t handle = 0, run = 0;
     rpc::reader in(d.envelope.control, d.envelope.payload);
     in(handle, run);
-    master_->find(handle, d.peer->channel)->partial_run(run)->expect_feeds(d.envelope.payload);
+    master_->find(handle, d.peer->channel)->runs().partial_run(run)->expect_feeds(d.envelope.payload);
     taken = reader_.in_order<request>(
         d, [this, answer = d.answer, from = d.peer](request&& c, std::uint64_t, quotas::share held) {
           const auto session = master_->find(c.session, from->channel);
-          session->partial_run(c.run)->take(
+          session->runs().partial_run(c.run)->take(
               {std::move(c.feeds), std::move(c.values), std::move(c.fetches), std::move(c.targets)},
               until(c.max_wait_ms), std::move(held), [answer, session](outcome<std::vector<any_tensor>> fetched) {
                 if (!fetched) return answer->fail(*fetched.failure());
                 answer->reply_with([&] {
-                  return rpc::encode(partial_run_continued{std::move(fetched).value(), session->take_notices()});
+                  return rpc::encode(partial_run_continued{std::move(fetched).value(), session->runs().take_notices()});
                 });
               });
         });

@@ -39,7 +39,7 @@ class membership {
  private:
   opened heard(const delivery& d);
   void introduce(const std::string& task);
-  void look_for(const peers::hearsay& of);
+  void look_for(const hearsay& of);
   // Are both in the spec of both, and of this task?
   bool know_each_other(const met_task& one, const met_task& other) const;
   void tell(const std::string& whom, const met_task& of);

@@ -69,7 +69,7 @@ PINION_DECL void membership::sweep() {
   for (const auto& other : peers_.end_searches(net_.now())) look_for(other);
 }
 
-PINION_DECL void membership::look_for(const peers::hearsay& of) {
+PINION_DECL void membership::look_for(const hearsay& of) {
   const auto until = net_.now() + max_wait;
   if (const auto route = peers_.look_for(of.task, of.where, of.by, until))
     route->connect(until, [](const outcome<>&) {});

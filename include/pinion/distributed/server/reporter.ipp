@@ -46,7 +46,7 @@ PINION_DECL task_report reporter::report(told_by_network&& net) const {
                   .steps = from_.master.steps(),
                   .parts = from_.worker.parts(),
                   .sessions = from_.master.sessions(),
-                  .runs = from_.worker.runs(),
+                  .runs = from_.worker.runs().report(from_.net.now()),
                   .peers = from_.peers.report(from_.me.name),
                   .clients = std::move(net.clients),
                   .failures = from_.worker.failures()->list(),
@@ -56,8 +56,8 @@ PINION_DECL task_report reporter::report(told_by_network&& net) const {
                   .shared = detail::shared_by(from_.slabs),
                   .traffic = counts_of(from_.traffic),
                   .limits = from_.limits};
-  all.backlog.values_offered = from_.values.offered();
-  all.backlog.values_early = from_.values.early();
+  all.backlog.values_offered = from_.values.count().offered;
+  all.backlog.values_early = from_.values.count().early;
   all.backlog.graphs_kept = from_.worker.graphs().count();
   all.backlog.parts_unsettled = from_.worker.unsettled();
   all.backlog.tasks_sought = from_.peers.sought();

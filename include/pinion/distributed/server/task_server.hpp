@@ -57,7 +57,7 @@ class task_server {
   // Tells of the task. Waits for the network's thread, and so is not for that thread.
   task_report report();
   // The clients that ask for metrics, which are counted by those who answer them.
-  std::atomic<int>& metrics_clients() { return metrics_clients_; }
+  std::atomic<int>& metrics_clients() { return counts_.metrics_clients; }
 
  private:
   task_server(const server_threads& threads, std::shared_ptr<rpc::network> net, const cluster_spec& cluster,
@@ -93,6 +93,27 @@ class task_server {
   void stop_beside();
   void ask_to_stop();
 
+  // What the task counts for its report.
+  struct counts {
+    std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
+    std::shared_ptr<rpc::slab_account> slabs;  // of what processes of this host show the task
+    std::atomic<int> metrics_clients{0};
+  };
+  // The threads for what takes long, joined before the members go that stand above them, which their work uses.
+  struct slow_threads {
+    distributed::builders builders;
+    thread_pool alarms;
+    distributed::calls calls;
+  };
+  // The services by which others reach its parts.
+  struct services {
+    worker_service worker;
+    master_service master;
+  };
+  struct sweeper {
+    std::shared_ptr<rpc::timer> timer;
+    std::shared_ptr<bool> ended = std::make_shared<bool>(false);  // used by the network's thread only
+  };
   // The end of a task: who has asked for it, and how it has gone.
   struct end {
     countdown asked;
@@ -105,11 +126,8 @@ class task_server {
   const std::shared_ptr<rpc::network> net_;
   const server_config config_;
   const rpc::identity me_;
-  std::unique_ptr<rpc::listener> listener_;  // until the acceptor takes it
   const std::string address_;
-  const std::shared_ptr<rpc::traffic> traffic_ = std::make_shared<rpc::traffic>();
-  // Counts what processes of this host show the task.
-  const std::shared_ptr<rpc::slab_account> slabs_;
+  counts counts_;
   runtime::task task_;
   kept_variables kept_;
   peers peers_;
@@ -117,19 +135,14 @@ class task_server {
   worker worker_;
   spare_memory spare_;
   membership members_;
-  builders builders_;   // joined before the members above go, which their work uses
-  thread_pool alarms_;  // the same
-  calls calls_;         // the same
+  slow_threads slow_;
   request_reader reader_;
   std::shared_ptr<master> master_;
-  worker_service to_worker_;
-  master_service to_master_;
+  services to_;
   const std::shared_ptr<rpc::acceptor> acceptor_;
-  const std::shared_ptr<rpc::timer> sweeper_ = net_->make_timer();
-  const std::shared_ptr<bool> swept_ = std::make_shared<bool>(false);  // used by the network's thread only
-  std::atomic<int> metrics_clients_{0};
-  const reporter tells_{
-      {me_, address_, *net_, task_, peers_, exchange_, worker_, *master_, *traffic_, *slabs_, config_.limits}};
+  const sweeper sweeper_{net_->make_timer()};
+  const reporter tells_{{me_, address_, *net_, task_, peers_, exchange_, worker_, *master_, *counts_.traffic,
+                         *counts_.slabs, config_.limits}};
   end end_;
 };
 

@@ -34,31 +34,30 @@ PINION_DECL task_server::task_server(const server_threads& threads, std::shared_
       config_(options.config),
       me_{task_name(job_of(cluster, options), options.task), rpc::new_incarnation(),
           rpc::credentials_of(security_of(options))},
-      listener_(bound ? std::move(bound) : listen_on(*net_, address_in(cluster, options), options, me_.shows)),
-      address_(address_of_task(address_in(cluster, options), *listener_)),
-      slabs_(std::make_shared<rpc::slab_account>(slab_limits_of(config_.limits))),
+      address_(listen_for(bound, *net_, cluster, options, me_.shows)),
+      counts_{.slabs = std::make_shared<rpc::slab_account>(slab_limits_of(config_.limits))},
       task_(task_options_of(options, me_.name, threads)),
       kept_(task_, me_.name, config_.keep),
-      peers_(*net_, cluster, way_options_of(options, me_, traffic_, address_, slabs_)),
+      peers_(*net_, cluster, way_options_of(options, me_, counts_.traffic, address_, counts_.slabs)),
       exchange_(*net_, me_.name, peers_, task_.pool, exchange_options_of(config_)),
-      worker_(*net_, me_.name, me_.incarnation, task_, exchange_, builders_, alarms_, config_.limits),
+      worker_(*net_, me_.name, me_.incarnation, task_, exchange_, slow_.builders, slow_.alarms, config_.limits),
       members_(*net_, peers_, me_.name, config_.elastic),
-      builders_(threads.builders, threads.builders),
-      alarms_(threads.alarms),
-      calls_(config_.limits.threads),
-      reader_(me_.name, config_.limits, builders_, calls_),
+      slow_{.builders = distributed::builders(threads.builders, threads.builders),
+            .alarms = thread_pool(threads.alarms),
+            .calls = distributed::calls(config_.limits.threads)},
+      reader_(me_.name, config_.limits, slow_.builders, slow_.calls),
       master_(std::make_shared<master>(master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_,
                                                        std::make_shared<step_counts>(net_->now()), config_.placer,
                                                        config_.limits})),
-      to_worker_(worker_, exchange_, reader_),
-      to_master_(master_, reader_, builders_, spare_),
-      acceptor_(std::make_shared<rpc::acceptor>(*net_, std::move(listener_),
-                                                acceptor_options_of(options, me_, traffic_, worker_.failures(), slabs_),
-                                                service())) {
+      to_{.worker = worker_service(worker_, exchange_, reader_),
+          .master = master_service(master_, reader_, slow_.builders, spare_)},
+      acceptor_(std::make_shared<rpc::acceptor>(
+          *net_, std::move(bound),
+          acceptor_options_of(options, me_, counts_.traffic, worker_.failures(), counts_.slabs), service())) {
   tell_of_certificate(me_);
   local_masters::instance().add(address_, me_.shows, master_);
   acceptor_->start();
-  net_->spawn(sweep(this, sweeper_, swept_));
+  net_->spawn(sweep(this, sweeper_.timer, sweeper_.ended));
   start_libraries();
   kept_.settle();
   members_.announce();
@@ -99,8 +98,8 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
   const bool kept = kept_.write(std::max(until, std::chrono::steady_clock::now() + keeping_wait));
   acceptor_->stop(why, [this, why] {
     peers_.close(why);
-    *swept_ = true;
-    sweeper_->cancel();
+    *sweeper_.ended = true;
+    sweeper_.timer->cancel();
   });
   if (!rpc::settle(*net_, net_->now() + max_network_wait)) still_runs = "what holds up the network's thread";
   if (!kept && still_runs.empty()) still_runs = "what holds its variables";
@@ -111,7 +110,7 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
 }
 
 PINION_DECL traffic_counts task_server::traffic() const {
-  return counts_of(*traffic_);
+  return counts_of(*counts_.traffic);
 }
 
 PINION_DECL rpc::service task_server::service() {
@@ -130,15 +129,15 @@ PINION_DECL rpc::service task_server::service() {
 
 PINION_DECL opened task_server::request(const delivery& d) {
   if (auto taken = own_request(d)) return std::move(*taken);
-  if (auto taken = to_worker_.request(d)) return std::move(*taken);
-  if (auto taken = to_master_.request(d)) return std::move(*taken);
+  if (auto taken = to_.worker.request(d)) return std::move(*taken);
+  if (auto taken = to_.master.request(d)) return std::move(*taken);
   d.answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(d.envelope.method)));
   return nullptr;
 }
 
 PINION_DECL opened task_server::notice(const delivery& d) {
-  if (auto taken = to_worker_.notice(d)) return std::move(*taken);
-  if (auto taken = to_master_.notice(d)) return std::move(*taken);
+  if (auto taken = to_.worker.notice(d)) return std::move(*taken);
+  if (auto taken = to_.master.notice(d)) return std::move(*taken);
   if (auto taken = members_.notice(d)) return std::move(*taken);
   throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(d.envelope.method));
 }
@@ -155,11 +154,11 @@ PINION_DECL std::optional<opened> task_server::own_request(const delivery& d) {
 }
 
 PINION_DECL opened task_server::tell_devices(const delivery& d) {
-  return on<status_request>(d, [this](auto&&) { return status_reply{worker_.devices()}; });
+  return on<status_request>(d, [this](auto&&) { return status_reply{task_.device_infos()}; });
 }
 
 PINION_DECL opened task_server::tell_libraries(const delivery& d) {
-  return reader_.waiting<libraries_request>(d, [this](auto&&) { return libraries_reply{worker_.libraries()}; });
+  return reader_.waiting<libraries_request>(d, [this](auto&&) { return libraries_reply{task_.libraries()}; });
 }
 
 PINION_DECL opened task_server::tell_all(const delivery& d) {
@@ -184,7 +183,7 @@ PINION_DECL void task_server::gone(const rpc::peer_ref& who, const error& why) {
   error lost(errc::cancelled, "");
   insist([&] { lost = error(errc::cancelled, "its client is gone: " + why.sentence()); });
   worker_.forget_owner(who->channel, lost);
-  to_master_.gone(who->channel, lost);
+  to_.master.gone(who->channel, lost);
   members_.gone(*who);
   if (who->name.empty() || acceptor_->serves(who->name)) return;
   insist([&] { worker_.tell_lost(who->name, why); });
@@ -203,7 +202,7 @@ PINION_DECL void task_server::sweep_once(bool frees) {
   master_->say_long_runs();
   members_.sweep();
   if (exchange_.sweep()) spare_.values_let_go();
-  if (frees) spare_.sweep(builders_);
+  if (frees) spare_.sweep(slow_.builders);
 }
 
 PINION_DECL task_report task_server::report() {
@@ -231,7 +230,7 @@ PINION_DECL client_report task_server::report_of(const rpc::peer_use& one) const
           .silence = std::chrono::duration<double>(one.silence).count(),
           .connections = one.connections,
           .runs = held.runs,
-          .sessions = to_master_.sessions_of(one.who->channel),
+          .sessions = to_.master.sessions_of(one.who->channel),
           .bytes_received = held.bytes,
           .bytes_waiting = one.bytes_waiting,
           .slabs = one.shared.shown.slabs,
@@ -242,7 +241,7 @@ PINION_DECL client_report task_server::report_of(const rpc::peer_use& one) const
 PINION_DECL told_by_network task_server::told_by_network_now() const {
   told_by_network all{
       .backlog = {.clients = acceptor_->clients(),
-                  .metrics_clients = metrics_clients_,
+                  .metrics_clients = counts_.metrics_clients,
                   .bytes_waiting = acceptor_->bytes_waiting(),
                   .bytes_received = reader_.of_clients().bytes(),
                   .lines_untold = acceptor_->refusals_untold() + master_->long_runs_untold() + members_.untold()}};

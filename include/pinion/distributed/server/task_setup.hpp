@@ -26,18 +26,15 @@ struct server_threads {
 // Returns the job of a server, which options may leave out where the cluster has one. Throws invalid_argument where it
 // has several, and not_found if it has no such task.
 std::string job_of(const cluster_spec& cluster, const server_options& options);
-// Returns the address of a server's task in the cluster's spec.
-std::string address_in(const cluster_spec& cluster, const server_options& options);
 // Returns the key and certificates of a server: its own, or those of its config.
 const security_options& security_of(const server_options& options);
 // Returns the threads of a server: those that it asks for, or its part of this machine's cores.
 server_threads threads_of(const cluster_spec& cluster, const std::string& job, const server_options& options);
-// Listens for a task that the cluster reaches at an address: there, or where the options say. Throws
-// failed_precondition where others can reach it, and the server shows no credentials.
-std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const std::string& reached_at,
-                                         const server_options& options, const rpc::credentials& shows);
-// The address by which the cluster reaches a task: that in its spec, with the port that was bound where that has none.
-std::string address_of_task(const std::string& in_cluster, const rpc::listener& bound);
+// Listens for a task, where the cluster reaches it or where the options say, unless `bound` does so already. Returns
+// the address by which the cluster reaches it: that in its spec, with the port that was bound where that has none.
+// Throws failed_precondition where others can reach it, and the server shows no credentials.
+std::string listen_for(std::unique_ptr<rpc::listener>& bound, rpc::network& net, const cluster_spec& cluster,
+                       const server_options& options, const rpc::credentials& shows);
 
 // Writes a line where a task's certificate names other tasks alone, so that others refuse it.
 void tell_of_certificate(const rpc::identity& me);

@@ -24,10 +24,6 @@ PINION_DECL std::string job_of(const cluster_spec& cluster, const server_options
   return job;
 }
 
-PINION_DECL std::string address_in(const cluster_spec& cluster, const server_options& options) {
-  return cluster.address(job_of(cluster, options), options.task);
-}
-
 PINION_DECL const security_options& security_of(const server_options& options) {
   return options.security == security_options{} ? options.config.security : options.security;
 }
@@ -57,6 +53,18 @@ inline std::uint64_t mappings_of(const server_limits& limits) {
   return most > 0 ? std::min(limits.slabs_of_all, most / 4) : limits.slabs_of_all;
 }
 
+inline std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const std::string& reached_at,
+                                                const server_options& options, const rpc::credentials& shows) {
+  const std::string& where = options.config.listen.empty() ? reached_at : options.config.listen;
+  if (!host_port(where).valid())
+    throw error(errc::invalid_argument, "a server listens on host:port, with a port from 0 to 65535, not on '" + where +
+                                            "' (server_config.listen)");
+  if (!host_port(where).is_loopback() && shows.empty())
+    throw error(errc::failed_precondition,
+                "others can reach " + where + ": a server there needs a key or TLS (.security, or PINION_KEY_FILE)");
+  return net.listen(where);
+}
+
 }  // namespace detail
 
 PINION_DECL server_threads threads_of(const cluster_spec& cluster, const std::string& job,
@@ -69,22 +77,14 @@ PINION_DECL server_threads threads_of(const cluster_spec& cluster, const std::st
   return {.builders = std::max(2, inter_op), .alarms = 1, .inter_op = inter_op, .intra_op = intra_op};
 }
 
-PINION_DECL std::unique_ptr<rpc::listener> listen_on(rpc::network& net, const std::string& reached_at,
-                                                     const server_options& options, const rpc::credentials& shows) {
-  const std::string& where = options.config.listen.empty() ? reached_at : options.config.listen;
-  if (!host_port(where).valid())
-    throw error(errc::invalid_argument, "a server listens on host:port, with a port from 0 to 65535, not on '" + where +
-                                            "' (server_config.listen)");
-  if (!host_port(where).is_loopback() && shows.empty())
-    throw error(errc::failed_precondition,
-                "others can reach " + where + ": a server there needs a key or TLS (.security, or PINION_KEY_FILE)");
-  return net.listen(where);
-}
-
-PINION_DECL std::string address_of_task(const std::string& in_cluster, const rpc::listener& bound) {
-  const std::string& there = bound.address();
-  if (host_port(in_cluster).port > 0) return in_cluster;
-  return in_cluster.substr(0, in_cluster.rfind(':')) + there.substr(there.rfind(':'));
+PINION_DECL std::string listen_for(std::unique_ptr<rpc::listener>& bound, rpc::network& net,
+                                   const cluster_spec& cluster, const server_options& options,
+                                   const rpc::credentials& shows) {
+  const std::string reached_at = cluster.address(job_of(cluster, options), options.task);
+  if (!bound) bound = detail::listen_on(net, reached_at, options, shows);
+  if (host_port(reached_at).port > 0) return reached_at;
+  const std::string& there = bound->address();
+  return reached_at.substr(0, reached_at.rfind(':')) + there.substr(there.rfind(':'));
 }
 
 PINION_DECL void tell_of_certificate(const rpc::identity& me) {

@@ -16,20 +16,12 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/distributed/report/task_report.hpp>
+#include <pinion/distributed/wire/task_searches.hpp>
 #include <pinion/rpc/channel.hpp>
 #include <pinion/rpc/deliveries.hpp>
 #include <pinion/spec/cluster_spec.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
-
-// Where a task says that it is reached, and in which life.
-struct claim {
-  std::string address;
-  std::uint64_t incarnation = 0;
-  std::uint64_t spec = 0;  // a digest of the tasks in its cluster spec; 0: another has told of it
-
-  bool operator==(const claim&) const = default;
-};
 
 // A task that has said where it is.
 struct met_task {
@@ -70,12 +62,6 @@ class peers {
                                          time_point until);
   // How many tasks are looked for.
   std::size_t sought() const;
-  // A task's word of where another is.
-  struct hearsay {
-    std::string task;
-    claim where;
-    std::string by;
-  };
   // Ends the searches whose time is up, unless the route leads to an earlier life so far: what was heard counts no
   // more, and the route to one that has not joined is closed. Returns what others have said of them meanwhile.
   std::vector<hearsay> end_searches(time_point now);
@@ -95,36 +81,19 @@ class peers {
  private:
   static constexpr std::size_t most_joined = 10'000;
   static constexpr std::size_t most_forgotten = 64;  // channels to tasks that are forgotten
-  static constexpr std::size_t most_heard = 1000;    // words that wait for room
   // Where a task is looked for: at the second address if it is not found at the first.
   struct place {
     std::string address, other = {};
     std::string spec = {};  // its address in the cluster's spec, if it is there
   };
-  struct search {
-    claim where;
-    std::string by;  // the task that has told of it
-    time_point until;
-    bool is_of_unknown = false;
-    claim other = {};           // what another has said
-    std::string other_by = {};  // "": nobody has
-  };
-  static bool is_before(const std::string& a, const std::string& b);
   // Requires, for these: the lock is held. Throws not_found.
   const place& find(std::string_view task) const;
   std::shared_ptr<rpc::channel> make_route(const std::string& task);
   // Has the route to a task lead to where it is said to be, while it is looked for, and to where it is believed to be.
   void set_addresses(rpc::channel& route, const std::string& task) const;
   void update_route(const std::string& task);
-  // The claim of the latest life; null: there is none.
-  static const claim* latest(const std::map<std::uint64_t, claim>& of_one);
-  // How many tasks are looked for that are not known, by the word of one, or of any ("")?
-  std::size_t sought_unknown(const std::string& by = {}) const;
-  // May a task be looked for now that is not known?
-  bool has_room_for(const hearsay& of) const;
-  void keep_for_later(const hearsay& of);
   // Is the route to a task up, and leads to an earlier life than one that is looked for?
-  bool leads_to_earlier(const std::string& task, const search& than) const;
+  bool leads_to_earlier(const std::string& task, const task_search& than) const;
   void close_route(const std::string& task);
   // May a task join that is not known?
   bool may_join(const std::string& task) const;
@@ -142,9 +111,7 @@ class peers {
   std::set<std::string, std::less<>> joined_;                     // those of the names that are not in the spec
   std::map<std::string, std::map<std::uint64_t, claim>> claims_;  // by the task, and the channel that each came by
   std::map<std::string, std::shared_ptr<rpc::channel>, std::less<>> routes_;
-  const std::size_t most_sought_;
-  std::map<std::string, search> sought_;
-  std::deque<hearsay> heard_;          // for which there was no room
+  task_searches searches_;
   std::deque<std::string> forgotten_;  // those to which there was a route, the last one at the end
   std::uint64_t made_ = 0;             // routes so far
 };

@@ -39,10 +39,24 @@ inline std::uint64_t digest_of(const cluster_spec& cluster) {
   return all.take()[0];
 }
 
+// The order of names(): by job, then by task.
+inline bool is_before(const std::string& a, const std::string& b) {
+  const device_spec x = parse_device(a), y = parse_device(b);
+  return x.job() != y.job() ? natural_less(x.job(), y.job()) : x.task() < y.task();
+}
+
+// The claim of the latest life; null: there is none.
+inline const claim* latest(const std::map<std::uint64_t, claim>& of_one) {
+  const auto at = std::max_element(of_one.begin(), of_one.end(), [](const auto& a, const auto& b) {
+    return a.second.incarnation < b.second.incarnation;
+  });
+  return at == of_one.end() ? nullptr : &at->second;
+}
+
 }  // namespace detail
 
 PINION_DECL peers::peers(rpc::network& net, const cluster_spec& cluster, rpc::channel_options options)
-    : net_(net), options_(std::move(options)), most_sought_(detail::most_sought()) {
+    : net_(net), options_(std::move(options)), searches_(detail::most_sought()) {
   for (const auto& job : cluster.jobs()) {
     jobs_.insert(job);
     for (int task : cluster.task_indices(job)) {
@@ -85,11 +99,10 @@ PINION_DECL std::shared_ptr<rpc::channel> peers::route_to(std::string_view task)
 
 PINION_DECL void peers::set_addresses(rpc::channel& route, const std::string& task) const {
   const auto known = places_.find(task);
-  const auto its = sought_.find(task);
-  if (its == sought_.end()) return route.moved_to({known->second.address}, {known->second.other});
+  const task_search* const its = searches_.find(task);
+  if (!its) return route.moved_to({known->second.address}, {known->second.other});
   const bool is_known = known != places_.end();
-  route.moved_to({its->second.where.address, true},
-                 {is_known ? known->second.address : its->second.other.address, !is_known});
+  route.moved_to({its->where.address, true}, {is_known ? known->second.address : its->other.address, !is_known});
 }
 
 PINION_DECL void peers::update_route(const std::string& task) {
@@ -104,11 +117,6 @@ PINION_DECL std::shared_ptr<rpc::channel> peers::make_route(const std::string& t
   return routes_[task] = std::move(route);
 }
 
-PINION_DECL bool peers::is_before(const std::string& a, const std::string& b) {
-  const device_spec x = parse_device(a), y = parse_device(b);
-  return x.job() != y.job() ? natural_less(x.job(), y.job()) : x.task() < y.task();
-}
-
 PINION_DECL std::string peers::learn(const std::string& task, const claim& what, std::uint64_t channel) {
   const std::string disbelief = task + " says that it is reached at " + what.address + ", and is not believed: ";
   if (rpc::is_of_the_future(what.incarnation))
@@ -121,8 +129,7 @@ PINION_DECL std::string peers::learn(const std::string& task, const claim& what,
   }
   auto& all = claims_[task];
   all[channel] = what;
-  if (const auto its = sought_.find(task); its != sought_.end() && its->second.where.incarnation <= what.incarnation)
-    sought_.erase(its);
+  if (const auto* its = searches_.find(task); its && its->where.incarnation <= what.incarnation) searches_.end(task);
   move(task);
   for (const auto& [other, said] : all)
     if (said.incarnation > what.incarnation)
@@ -138,10 +145,10 @@ PINION_DECL bool peers::may_join(const std::string& task) const {
 }
 
 PINION_DECL void peers::join(const std::string& task) {
-  names_.insert(std::upper_bound(names_.begin(), names_.end(), task, is_before), task);
+  names_.insert(std::upper_bound(names_.begin(), names_.end(), task, detail::is_before), task);
   joined_.insert(task);
   places_.emplace(task, place{});
-  sought_.erase(task);
+  searches_.end(task);
   std::erase(forgotten_, task);
 }
 
@@ -149,15 +156,8 @@ PINION_DECL std::vector<met_task> peers::met() const {
   std::vector<met_task> all;
   std::lock_guard hold(mutex_);
   for (const auto& [task, said] : claims_)
-    if (const claim* const best = latest(said)) all.push_back({task, *best, best->address == find(task).spec});
+    if (const claim* const best = detail::latest(said)) all.push_back({task, *best, best->address == find(task).spec});
   return all;
-}
-
-PINION_DECL const claim* peers::latest(const std::map<std::uint64_t, claim>& of_one) {
-  const auto at = std::max_element(of_one.begin(), of_one.end(), [](const auto& a, const auto& b) {
-    return a.second.incarnation < b.second.incarnation;
-  });
-  return at == of_one.end() ? nullptr : &at->second;
 }
 
 PINION_DECL bool peers::has_said(const std::string& task, const claim& what) const {
@@ -169,24 +169,7 @@ PINION_DECL bool peers::has_said(const std::string& task, const claim& what) con
 
 PINION_DECL std::size_t peers::sought() const {
   std::lock_guard hold(mutex_);
-  return sought_.size();
-}
-
-PINION_DECL std::size_t peers::sought_unknown(const std::string& by) const {
-  return static_cast<std::size_t>(std::count_if(sought_.begin(), sought_.end(), [&](const auto& one) {
-    return one.second.is_of_unknown && (by.empty() || one.second.by == by);
-  }));
-}
-
-PINION_DECL bool peers::has_room_for(const hearsay& of) const {
-  return sought_.contains(of.task) || (sought_unknown() < most_sought_ && sought_unknown(of.by) < most_sought_ / 4);
-}
-
-PINION_DECL void peers::keep_for_later(const hearsay& of) {
-  const auto of_the_same = [&](const hearsay& other) { return other.by == of.by; };
-  if (heard_.size() < most_heard &&
-      std::count_if(heard_.begin(), heard_.end(), of_the_same) < std::ptrdiff_t{most_heard / 4})
-    heard_.push_back(of);
+  return searches_.size();
 }
 
 PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& task, const claim& where,
@@ -194,51 +177,33 @@ PINION_DECL std::shared_ptr<rpc::channel> peers::look_for(const std::string& tas
   if (rpc::is_of_the_future(where.incarnation) || !host_port(where.address).leads_somewhere()) return nullptr;
   std::lock_guard hold(mutex_);
   const auto said = claims_.find(task);
-  const claim* const best = said == claims_.end() ? nullptr : latest(said->second);
+  const claim* const best = said == claims_.end() ? nullptr : detail::latest(said->second);
   if (best && best->incarnation >= where.incarnation) return nullptr;
+  const hearsay word{task, where, by};
   const bool is_unknown = places_.find(task) == places_.end();
   if (is_unknown) {
     if (!may_join(task)) return nullptr;
-    if (!has_room_for({task, where, by})) return keep_for_later({task, where, by}), nullptr;
+    if (!searches_.has_room_for(word)) return searches_.keep_for_later(word), nullptr;
   }
-  const auto [at, is_new] = sought_.emplace(task, search{where, by, until, is_unknown});
-  search& so_far = at->second;
-  const search before = so_far;
-  const bool is_later = where.incarnation > so_far.where.incarnation;
-  if (!is_new && by != so_far.by) {
-    so_far.other = is_later ? so_far.where : where;
-    so_far.other_by = is_later ? so_far.by : by;
-  }
-  if (is_later) so_far.where = where, so_far.by = by;
+  const auto noted = searches_.note(word, until, is_unknown);
   if (routes_.find(task) == routes_.end()) return make_route(task);
-  // A word that comes again does not change the route back.
-  if (is_new || before.where.address != so_far.where.address || before.other.address != so_far.other.address)
-    update_route(task);
-  return is_new ? routes_.at(task) : nullptr;
+  if (noted.has_moved) update_route(task);
+  return noted.is_new ? routes_.at(task) : nullptr;
 }
 
-PINION_DECL bool peers::leads_to_earlier(const std::string& task, const search& than) const {
+PINION_DECL bool peers::leads_to_earlier(const std::string& task, const task_search& than) const {
   const auto route = routes_.find(task);
   return route != routes_.end() && route->second->up() && route->second->incarnation() < than.where.incarnation;
 }
 
-PINION_DECL std::vector<peers::hearsay> peers::end_searches(time_point now) {
-  std::vector<hearsay> others;
+PINION_DECL std::vector<hearsay> peers::end_searches(time_point now) {
+  const auto is_known = [this](const std::string& task) { return places_.find(task) != places_.end(); };
   std::lock_guard hold(mutex_);
-  for (auto at = sought_.begin(); at != sought_.end();) {
-    const auto one = at++;
-    const bool is_known = places_.find(one->first) != places_.end();
-    if (one->second.until > now || (is_known && leads_to_earlier(one->first, one->second))) continue;
-    if (!one->second.other_by.empty()) others.push_back({one->first, one->second.other, one->second.other_by});
-    const std::string task = sought_.extract(one).key();
-    is_known ? update_route(task) : close_route(task);
-  }
-  for (std::size_t room = most_sought_ - std::min(most_sought_, sought_unknown()); room > 0 && !heard_.empty();
-       --room) {
-    others.push_back(std::move(heard_.front()));
-    heard_.pop_front();
-  }
-  return others;
+  return searches_.end_those(
+      [&](const std::string& task, const task_search& one) {
+        return one.until <= now && !(is_known(task) && leads_to_earlier(task, one));
+      },
+      [&](const std::string& task) { is_known(task) ? update_route(task) : close_route(task); });
 }
 
 PINION_DECL void peers::close_route(const std::string& task) {
@@ -249,7 +214,7 @@ PINION_DECL void peers::close_route(const std::string& task) {
 
 PINION_DECL void peers::move(const std::string& task) {
   place& at = places_.at(task);
-  if (const claim* const best = latest(claims_[task]))
+  if (const claim* const best = detail::latest(claims_[task]))
     at.address = best->address, at.other = at.spec;
   else if (!at.spec.empty() && at.address != at.spec)
     at.other = std::exchange(at.address, at.spec);
@@ -269,7 +234,7 @@ PINION_DECL void peers::forget(const std::string& task) {
   claims_.erase(task);
   if (joined_.erase(task) == 0) return;
   places_.erase(task);
-  sought_.erase(task);  // it is looked for as one that is not known, if somebody tells of it again
+  searches_.end(task);  // it is looked for as one that is not known, if somebody tells of it again
   std::erase(names_, task);
   if (routes_.find(task) != routes_.end()) forgotten_.push_back(task);
   close_forgotten();

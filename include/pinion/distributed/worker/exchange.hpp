@@ -87,15 +87,13 @@ class exchange final : public value_carrier {
   // Drops the values that have waited too long for a run to begin, and old tombstones; fails the runs whose values were
   // lost with the channel from their sender. To be called each second or so. Returns whether it dropped anything.
   bool sweep();
-  std::size_t runs() const;
 
-  // Returns the number of values that wait here to be pulled.
-  std::size_t offered() const;
-  // Returns the number of values that wait here for runs that have not begun.
-  std::size_t early() const {
-    std::lock_guard hold(mutex_);
-    return runs_.early();
-  }
+  struct counts {
+    std::size_t runs = 0;     // that have begun, or for which values have come
+    std::size_t offered = 0;  // values that wait here to be pulled
+    std::size_t early = 0;    // values that wait here for runs that have not begun
+  };
+  counts count() const;
 
   // Takes note of a client, by whose channel values may come.
   void came(const rpc::peer_ref& who);
@@ -132,21 +130,13 @@ class exchange final : public value_carrier {
   template <template <class> class Of>
   std::unique_ptr<rpc::incoming> receive_value(const rpc::envelope& e, rpc::reader& in,
                                                const Of<value_outline>& outline, const run_id& run, fetched done);
-  // Takes a value that waits here to be pulled; an empty one if it is not there.
-  any_tensor take_offer(const run_id& run, const transfer_key& key);
   // Requires: the lock is held.
   void return_credit_of(std::string_view task, std::uint64_t bytes);
-  error too_much_offered(std::string_view to_task) const;
-  // Throws the reason for which a run that has begun takes no such value from the peer; `is` is null for a value that
-  // is announced.
-  static void expect_awaited(const entry& r, const transfer_key& key, const value_outline* is, const rpc::peer& from);
 
   // Returns the rendezvous for a value that arrives; null if the value is too late, or not the one that is awaited:
   // then its run fails.
   std::shared_ptr<remote_rendezvous> meeting(const run_id& run, const transfer_key& key, const value_outline* is,
                                              std::uint64_t bytes, const rpc::peer_ref& from);
-  // The values that a run awaits; null: it awaits any.
-  std::shared_ptr<const awaited_values> awaited_by(const run_id& run) const;
   void fail(const run_id& run, const error& why);
   void lost(const std::string& task, const error& why);
   // Fails the runs with a peer that it concerns, each once. Those that it has not come to when memory runs out, it
@@ -171,7 +161,6 @@ class exchange final : public value_carrier {
   void fail_runs_with(const std::string& peer, time_point until, const error& why);
   // Fails the runs that have awaited a value for some seconds without a channel by which it could come.
   void fail_unreachable();
-  void expect_of_cluster(const rpc::peer& from) const;
   std::shared_ptr<credit_account> account_of(const rpc::peer_ref& from);
 
   rpc::network& net_;

@@ -17,6 +17,11 @@ inline void expect_short(const transfer_key& key) {
                                      std::to_string(rpc::short_text::longest));
 }
 
+inline void expect_of_cluster(const peers& cluster, const std::string& task, const rpc::peer& from) {
+  if (!cluster.knows(from.name) || from.name == task)
+    throw error(errc::permission_denied, "values come from other tasks of the cluster only");
+}
+
 // Is the channel to this life of a task up?
 inline bool is_up(peers& others, const std::string& task, std::uint64_t incarnation) {
   const auto route = others.knows(task) ? others.route_to(task) : nullptr;
@@ -29,6 +34,28 @@ inline error lost_way(const std::string& peer, const std::string& did, const std
 
 // How long after the beginning of a run the channel from a peer may be missing: the peer begins its part later.
 inline constexpr rpc::duration way_may_miss = std::chrono::seconds(2);
+
+inline error too_much_offered(std::string_view to_task, const std::string& task, std::uint64_t most) {
+  return error(errc::resource_exhausted, std::string(to_task) + " has not asked for the values that wait for it in " +
+                                             task + ", and more than " + std::to_string(most) +
+                                             " bytes would (server_config.limits.bytes_offered)")
+      .in_task(task);
+}
+
+// Throws the reason for which a run that has begun takes no such value from the peer; `is` is null for a value that is
+// announced.
+inline void expect_awaited(const run_table::entry& r, const transfer_key& key, const value_outline* is,
+                           const rpc::peer& from) {
+  const auto peer = r.peers.find(from.name);
+  if (peer == r.peers.end() || peer->second != from.incarnation)
+    throw error(errc::aborted, from.name + " was restarted, or takes no part in this run");
+  if (!r.awaited) return;
+  const auto type = r.awaited->find(key);
+  if (type == r.awaited->end() || key.from_task() != from.name)
+    throw error(errc::data_loss,
+                from.name + " sent the value '" + key.text() + "', which this run does not await from it");
+  if (is) expect_type(key, *is, type->second);
+}
 
 }}}}  // namespace pinion::v0::distributed::detail
 
@@ -79,14 +106,9 @@ PINION_DECL bool exchange::sweep() {
   return forgot_some || !late.empty();
 }
 
-PINION_DECL std::size_t exchange::runs() const {
+PINION_DECL exchange::counts exchange::count() const {
   std::lock_guard hold(mutex_);
-  return runs_.size();
-}
-
-PINION_DECL std::size_t exchange::offered() const {
-  std::lock_guard hold(mutex_);
-  return offers_.count();
+  return {runs_.size(), offers_.count(), runs_.early()};
 }
 
 PINION_DECL void exchange::came(const rpc::peer_ref& who) {
@@ -184,7 +206,7 @@ PINION_DECL void exchange::carry(const run_id& run, const transfer_key& key, std
     else
       kept = offers_.add(run, key, to_task, value);
   }
-  if (!push && !kept) return fail(run, too_much_offered(to_task));
+  if (!push && !kept) return fail(run, detail::too_much_offered(to_task, task_, offers_.most()));
   if (!push) return route->notify(rpc::lane::data, announce_value::method, rpc::encode(announce_value{run, key}));
   try {
     route->notify(rpc::lane::data, push_value::method, rpc::encode(push_value{run, key, std::move(value)}),
@@ -202,8 +224,12 @@ PINION_DECL void exchange::return_credit_of(std::string_view task, std::uint64_t
 }
 
 PINION_DECL void exchange::fetch(const run_id& run, const transfer_key& key, std::string_view from_task, fetched done) {
-  const auto open = [this, run, all = awaited_by(run), key,
-                     done](const rpc::envelope& e) -> std::unique_ptr<rpc::incoming> {
+  std::shared_ptr<const awaited_values> all;  // null: the run awaits any
+  {
+    std::lock_guard hold(mutex_);
+    if (const entry* const r = runs_.find(run)) all = r->awaited;
+  }
+  const auto open = [this, run, all, key, done](const rpc::envelope& e) -> std::unique_ptr<rpc::incoming> {
     pulled_of<value_outline> outline;
     rpc::reader in(e.control, e.payload);
     in(outline);
@@ -235,13 +261,6 @@ std::unique_ptr<rpc::incoming> exchange::receive_value(const rpc::envelope& e, r
   return rpc::welcome_in(std::move(value), std::move(rooms), std::move(done));
 }
 
-PINION_DECL error exchange::too_much_offered(std::string_view to_task) const {
-  return error(errc::resource_exhausted, std::string(to_task) + " has not asked for the values that wait for it in " +
-                                             task_ + ", and more than " + std::to_string(offers_.most()) +
-                                             " bytes would (server_config.limits.bytes_offered)")
-      .in_task(task_);
-}
-
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope& e, const rpc::peer_ref& from) {
   constexpr std::uint64_t least = std::uint64_t{256} << 20;
   const auto of_peer = account_of(from);
@@ -264,7 +283,7 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope&
 
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::announced(const rpc::envelope& e, const rpc::peer_ref& from) {
   return rpc::receive<announce_value>(e, [this, from](announce_value&& v) {
-    expect_of_cluster(*from);
+    detail::expect_of_cluster(peers_, task_, *from);
     detail::expect_short(v.key);
     if (const auto meet = meeting(v.run, v.key, nullptr, v.key.text().size(), from)) meet->announce(v.key, from->name);
   });
@@ -275,7 +294,11 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pulled(const rpc::envelope&
   return rpc::receive<pull_value>(e, [this, from, answer](pull_value&& v) {
     if (v.key.to_task() != from->name)
       return answer->fail(error(errc::permission_denied, "the value '" + v.key.text() + "' is for another task"));
-    any_tensor offered = take_offer(v.run, v.key);
+    any_tensor offered;
+    {
+      std::lock_guard hold(mutex_);
+      offered = offers_.take(v.run, v.key);
+    }
     if (offered.empty())
       answer->fail(error(errc::aborted, "the value '" + v.key.text() + "' is no longer in " + task_ +
                                             ": its run was cancelled, or " + task_ +
@@ -286,30 +309,12 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pulled(const rpc::envelope&
   });
 }
 
-PINION_DECL any_tensor exchange::take_offer(const run_id& run, const transfer_key& key) {
-  std::lock_guard hold(mutex_);
-  return offers_.take(run, key);
-}
-
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::credited(const rpc::envelope& e, const rpc::peer_ref& from) {
   return rpc::receive<return_credit>(e, [this, from](return_credit&& c) {
-    expect_of_cluster(*from);
+    detail::expect_of_cluster(peers_, task_, *from);
     std::lock_guard hold(mutex_);
     return_credit_of(from->name, c.bytes);
   });
-}
-
-PINION_DECL void exchange::expect_awaited(const entry& r, const transfer_key& key, const value_outline* is,
-                                          const rpc::peer& from) {
-  const auto peer = r.peers.find(from.name);
-  if (peer == r.peers.end() || peer->second != from.incarnation)
-    throw error(errc::aborted, from.name + " was restarted, or takes no part in this run");
-  if (!r.awaited) return;
-  const auto type = r.awaited->find(key);
-  if (type == r.awaited->end() || key.from_task() != from.name)
-    throw error(errc::data_loss,
-                from.name + " sent the value '" + key.text() + "', which this run does not await from it");
-  if (is) expect_type(key, *is, type->second);
 }
 
 PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& run, const transfer_key& key,
@@ -327,7 +332,7 @@ PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& r
       if (key.from_task() != from->name) return nullptr;  // it has no such value
       expects = outcome_of([&] { found = runs_.await(*from, run, bytes, failing); });
     } else {
-      expects = outcome_of([&] { expect_awaited(*r, key, is, *from); });
+      expects = outcome_of([&] { detail::expect_awaited(*r, key, is, *from); });
       if (expects)
         found = r->meet;
       else
@@ -339,12 +344,6 @@ PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& r
   error why = *expects.failure();
   failed(why.in_task(from->name));
   return nullptr;
-}
-
-PINION_DECL std::shared_ptr<const awaited_values> exchange::awaited_by(const run_id& run) const {
-  std::lock_guard hold(mutex_);
-  const entry* const r = runs_.find(run);
-  return r ? r->awaited : nullptr;
 }
 
 PINION_DECL void exchange::fail(const run_id& run, const error& why) {
@@ -366,17 +365,12 @@ PINION_DECL void exchange::lost(const std::string& task, const error& why) {
   fail_runs_with(task, all, why);
 }
 
-PINION_DECL void exchange::expect_of_cluster(const rpc::peer& from) const {
-  if (!knows(from.name) || from.name == task_)
-    throw error(errc::permission_denied, "values come from other tasks of the cluster only");
-}
-
 PINION_DECL std::shared_ptr<credit_account> exchange::account_of(const rpc::peer_ref& from) {
   {
     std::lock_guard hold(mutex_);
     if (const auto known = accounts_.find(from->channel); known != accounts_.end()) return known->second;
   }
-  expect_of_cluster(*from);
+  detail::expect_of_cluster(peers_, task_, *from);
   auto back = peers_.route_to(from->name);
   std::lock_guard hold(mutex_);
   auto& found = accounts_[from->channel];

@@ -1,21 +1,15 @@
 // The part of a server that computes: it keeps the subgraphs of steps, and runs them when a master asks.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
-#include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/distributed/worker/active_runs.hpp>
 #include <pinion/distributed/worker/builders.hpp>
 #include <pinion/distributed/worker/kept_steps.hpp>
 #include <pinion/distributed/worker/recent_failures.hpp>
-#include <pinion/distributed/worker/run_result.hpp>
 #include <pinion/distributed/worker/step_counts.hpp>
 #include <pinion/distributed/worker/step_registrar.hpp>
 #include <pinion/distributed/worker/unsettled_parts.hpp>
@@ -23,8 +17,7 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// The worker of one task. Owned by a server. Thread-safe. Each callback is called once, in any thread. The lock is held
-// for moments only, never while a step is compiled or waited for.
+// The worker of one task. Owned by a server. Thread-safe. Each callback is called once, in any thread.
 class worker {
  public:
   // The pool is for callers that must not compute for long: what is light runs in their thread all the same.
@@ -36,12 +29,11 @@ class worker {
   worker(rpc::network& net, std::string name, std::uint64_t life, runtime::task& on, exchange& values, builders& slow,
          thread_pool& alarms, const server_limits& limits);
 
-  std::vector<device_info> devices() const { return task_.device_infos(); }
-  std::vector<std::string> libraries() const { return task_.libraries(); }
+  const runtime::task& task() const { return task_; }
 
-  // The parts of steps that it has run and runs, and the runs under way, the oldest first.
+  // The parts of steps that it has run and runs, and the runs under way.
   step_report parts() const;
-  std::vector<run_report> runs() const;
+  const active_runs& runs() const { return runs_; }
   // How many parts have ended and hold what they have taken from queues, since their runs have not.
   std::size_t unsettled() const { return unsettled_.size(); }
   // The failures that its task has seen. They may outlive the worker.
@@ -84,28 +76,11 @@ class worker {
 
   // Refuses new steps and runs from now on; the runs that have begun go on.
   void drain() { steps_.stop(); }
-  // Returns a text that names the runs that have not ended, such as "2 run(s) of step 3 of ..."; "" if there are none.
-  std::string names_of_runs() const;
   // Fails all runs and waits until they have ended. Returns a text that names the runs that have not ended at `until`;
   // "" if none.
   std::string stop(const error& why, time_point until);
 
  private:
-  struct active_run {
-    active_run(std::shared_ptr<remote_rendezvous> r, kept_steps::found&& what, requester who);
-    std::shared_ptr<remote_rendezvous> meet;
-    time_point began{};
-    std::shared_ptr<runtime::compiled_step> step;  // the compiled step when the run began; a reset compiles another
-    std::shared_ptr<const kept_step> registered;
-    std::weak_ptr<const kept_session> session;
-    requester owner;
-    std::optional<step_tracer> tracer;
-    std::vector<any_tensor> feeds, fetches;
-    runtime::step_state state;
-    run_ended done;
-    std::shared_ptr<void> counted;
-    std::atomic<bool> started{false};
-  };
   // A run that was requested and has not yet begun.
   struct ordered_run {
     run_step what;
@@ -124,33 +99,13 @@ class worker {
   void refuse(const ordered_run& order, error why);
   void begin(ordered_run& order, kept_steps::found what);
   std::shared_ptr<active_run> enter(ordered_run& order, kept_steps::found&& what);
-  static void expect_room(const ordered_run& order, const ends& needs);
-  bool peers_are_up(const kept_step& step);
   // Fails a run. A run that has not started ends at once.
   void fail(const std::shared_ptr<active_run>& a, const error& why);
   void start(const std::shared_ptr<active_run>& a);
   void start_in_pool(const std::shared_ptr<active_run>& a);
-  // Calls an alarm, which ends work that is under way, in a thread of its own kind.
-  template <class Alarm>
-  void ring(std::uint64_t line, const Alarm& alarm);
   void finish(const std::shared_ptr<active_run>& a);
-  using run_map = std::map<run_id, std::shared_ptr<active_run>>;
-  std::shared_ptr<active_run> find_run(const run_id& run) const;
   // Keeps a run that ends here, if it would give something back where it is given up. Returns whether it would.
   bool keep_unsettled(const std::shared_ptr<active_run>& a);
-  template <class Which>
-  std::vector<std::shared_ptr<active_run>> runs_if(const Which& which) const {
-    std::vector<std::shared_ptr<active_run>> all;
-    std::lock_guard hold(mutex_);
-    for (const auto& [run, a] : active_)
-      if (which(*a)) all.push_back(a);
-    return all;
-  }
-  static constexpr std::size_t most_named = 3;  // nodes of a step in one message
-  // Returns the names of some nodes of a step, the last ones, since earlier nodes have often ended.
-  static std::string nodes_of(const kept_step& step);
-  // Notes a failure of a part, unless this task's own master does.
-  void note(const requester& by, const error& why);
 
   rpc::network& net_;
   const std::string name_;
@@ -164,10 +119,7 @@ class worker {
   step_counts counts_;
   const std::shared_ptr<recent_failures> failures_ = std::make_shared<recent_failures>();
 
-  mutable std::mutex mutex_;
-  std::condition_variable idle_;
-  bool stopped_ = false;
-  run_map active_;
+  active_runs runs_;
   unsettled_parts unsettled_;
 };
 

@@ -27,13 +27,13 @@ inline std::shared_ptr<state::queue> queue_of(const kernel_setup& setup) {
 // Checks a component against its shape in the queue, which the shape function may not have known.
 inline void expect_component(const state::queue& q, std::size_t i, const shape& given, const shape& wanted) {
   if (!fits(given, wanted))
-    throw error(errc::invalid_argument, "component " + std::to_string(i) + " of " + q.kind() + " '" + q.name() +
+    throw error(errc::invalid_argument, "component " + std::to_string(i) + " of " + q.about().kind + " '" + q.name() +
                                             "' has shape " + to_string(wanted) + ", not " + to_string(given));
 }
 
 inline state::queue_element element_of(const state::queue& q, std::span<const any_tensor> components) {
   for (std::size_t i = 0; i < components.size(); ++i)
-    expect_component(q, i, components[i].shape(), q.components().shapes[i]);
+    expect_component(q, i, components[i].shape(), q.about().components.shapes[i]);
   return {components.begin(), components.end()};
 }
 
@@ -53,19 +53,20 @@ inline constexpr std::int64_t most_elements = std::int64_t{1} << 24;
 inline std::vector<state::queue_element> elements_of(const state::queue& q, std::span<const any_tensor> components) {
   const std::int64_t n = components[0].shape().rank() == 0 ? 0 : components[0].shape()[0];
   for (std::size_t i = 0; i < components.size(); ++i) {
-    expect_component(q, i, components[i].shape(), stacked(unknown, q.components().shapes[i]));
+    expect_component(q, i, components[i].shape(), stacked(unknown, q.about().components.shapes[i]));
     if (components[i].shape().rank() == 0)
-      throw error(errc::invalid_argument, "component " + std::to_string(i) + " of elements of " + q.kind() + " '" +
-                                              q.name() + "' is a scalar; elements are its slices along dimension 0");
+      throw error(errc::invalid_argument, "component " + std::to_string(i) + " of elements of " + q.about().kind +
+                                              " '" + q.name() +
+                                              "' is a scalar; elements are its slices along dimension 0");
     if (components[i].shape()[0] != n)
       throw error(errc::invalid_argument, "as many elements of each component are enqueued, not " + std::to_string(n) +
                                               " of component 0 and " + std::to_string(components[i].shape()[0]) +
                                               " of component " + std::to_string(i));
   }
   if (n > most_elements)
-    throw error(errc::resource_exhausted, std::to_string(n) + " elements are enqueued at once in " + q.kind() + " '" +
-                                              q.name() + "', which takes at most " + std::to_string(most_elements) +
-                                              "; enqueue them in several steps");
+    throw error(errc::resource_exhausted, std::to_string(n) + " elements are enqueued at once in " + q.about().kind +
+                                              " '" + q.name() + "', which takes at most " +
+                                              std::to_string(most_elements) + "; enqueue them in several steps");
   std::vector<state::queue_element> all(static_cast<std::size_t>(n));
   for (std::int64_t k = 0; k < n; ++k)
     for (const any_tensor& c : components) all[static_cast<std::size_t>(k)].push_back(slice_to_keep(c, k));
@@ -109,7 +110,7 @@ inline std::unique_ptr<kernel> make_batch_kernel(const kernel_setup& setup, bool
   return make_waiting_kernel([q = queue_of(setup), n, up_to](kernel_context& c, kernel::ended done) {
     q->take(n, up_to, c.cancellation, [q, &c, done](outcome<std::vector<state::queue_element>> taken) {
       done(std::move(taken).then([&](const std::vector<state::queue_element>& all) {
-        for (std::size_t i = 0; i < c.outputs.size(); ++i) c.outputs[i] = batch_of(c, q->components(), all, i);
+        for (std::size_t i = 0; i < c.outputs.size(); ++i) c.outputs[i] = batch_of(c, q->about().components, all, i);
       }));
     });
   });
