@@ -1,2 +1,2 @@
-// The part of pinion::compiled that holds the kernels of the library.
+// The part of pinion::compiled that holds the table of kernels, and those of products, state and bodies.
 #include <pinion/op/kernels.ipp>

@@ -28,25 +28,28 @@ namespace pinion { inline namespace v0 {
 namespace op {
 #define PINION_MAP_TAG(tag, functor_name, op_name, base) , tag
 #define PINION_UPDATE_TAG(tag, op_name) , tag, sparse_##tag
-// Lines are filled by hand, since the formatter would indent and so lengthen the list.
+// Those that compute, make or move elements, and the others: products, state, bodies, summaries. Each list is a unit of
+// pinion::compiled. Lines are filled by hand, since the formatter would indent and so lengthen the list.
 // clang-format off
-using catalogue = type_list<
-    constant, fill, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of, variable, assign, assign_add,
-    assign_sub, assign_multiply, reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any,
-    expand_like, map_reduction, prod_grad, argmax, softmax, log_softmax, scale_rows, softmax_cross_entropy,
-    sparse_softmax_cross_entropy, in_top_k, random_uniform, random_normal, truncated_normal, gather, partition_indices,
-    scatter_dense, one_hot, reshape, reshape_like, merge_axes, expand_dims, squeeze, transpose, concat, split_like,
-    split, slice, slice_like, pad_like, pad, tile, tile_grad, conv2d, conv2d_backprop_input, conv2d_backprop_filter,
-    max_pool, max_pool_grad, max_pool_grad_grad, avg_pool, avg_pool_grad, fifo_queue, random_shuffle_queue,
-    padding_fifo_queue, priority_queue, queue_enqueue, queue_enqueue_many, queue_dequeue, queue_dequeue_many,
-    queue_dequeue_up_to, queue_size, queue_is_closed, queue_close, gradient_accumulator, accumulator_apply,
-    sparse_accumulator_apply, accumulator_take, sparse_accumulator_take, accumulator_set_step, replica_barrier,
-    barrier_enter, barrier_commit, barrier_take, barrier_advance, barrier_stop, barrier_leave, barrier_expire,
-    barrier_counts, replica_clock, clock_enter, clock_tick, clock_leave, clock_expire, clock_counts, scalar_summary,
-    histogram_summary, image_summary, text_summary, merge_summary, conditional, loop, matmul, biased_matmul,
-    matmul_relu_gradient, matmul_bias_gradient, select_text, apply_product,
-    map_gradient PINION_MAP_OPS(PINION_MAP_TAG) PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
+using ops_of_elements = type_list<
+    constant, fill, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of, reduce_sum, reduce_mean,
+    reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any, expand_like, map_reduction, prod_grad, argmax, softmax,
+    log_softmax, scale_rows, softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k, random_uniform,
+    random_normal, truncated_normal, gather, partition_indices, scatter_dense, one_hot, reshape, reshape_like,
+    merge_axes, expand_dims, squeeze, transpose, concat, split_like, split, slice, slice_like, pad_like, pad, tile,
+    tile_grad, select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+using other_ops = type_list<
+    conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad, max_pool_grad_grad, avg_pool,
+    avg_pool_grad, matmul, biased_matmul, matmul_relu_gradient, matmul_bias_gradient,
+    variable, assign, assign_add, assign_sub, assign_multiply, fifo_queue, random_shuffle_queue, padding_fifo_queue,
+    priority_queue, queue_enqueue, queue_enqueue_many, queue_dequeue, queue_dequeue_many, queue_dequeue_up_to,
+    queue_size, queue_is_closed, queue_close, gradient_accumulator, accumulator_apply, sparse_accumulator_apply,
+    accumulator_take, sparse_accumulator_take, accumulator_set_step, replica_barrier, barrier_enter, barrier_commit,
+    barrier_take, barrier_advance, barrier_stop, barrier_leave, barrier_expire, barrier_counts, replica_clock,
+    clock_enter, clock_tick, clock_leave, clock_expire, clock_counts, scalar_summary, histogram_summary, image_summary,
+    text_summary, merge_summary, conditional, loop, apply_product PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
 // clang-format on
+using catalogue = joined<ops_of_elements, other_ops>;
 #undef PINION_MAP_TAG
 #undef PINION_UPDATE_TAG
 }  // namespace op

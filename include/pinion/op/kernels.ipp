@@ -2,8 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <unordered_map>
-#include <vector>
 
 #include <pinion/base/process.hpp>
 #include <pinion/op/catalogue.hpp>
@@ -12,33 +10,25 @@
 #if PINION_HAS_CUDA
 #include <pinion/op/cuda_kernels.hpp>
 #endif
-#include <pinion/op/elementwise/cpu.hpp>
-#include <pinion/op/gather/cpu.hpp>
+#include <pinion/op/kernel_table.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/op/layer/cpu.hpp>
-#include <pinion/op/layout/cpu.hpp>
 #include <pinion/op/matmul/cpu.hpp>
-#include <pinion/op/nn/cpu.hpp>
 #include <pinion/op/queue/cpu.hpp>
-#include <pinion/op/random/cpu.hpp>
-#include <pinion/op/reduce/cpu.hpp>
-#include <pinion/op/reduce/map_reduction.hpp>
-#include <pinion/op/slice/cpu.hpp>
-#include <pinion/op/source/cpu.hpp>
 #include <pinion/op/summary/cpu.hpp>
 #include <pinion/op/sync/cpu.hpp>
 #include <pinion/op/variable/cpu.hpp>
+#include <pinion/opkit/build.hpp>
 #include <pinion/opkit/registry.hpp>
 
 namespace pinion { inline namespace v0 {
 
 namespace detail {
-inline const std::unordered_map<std::string_view, kernel_maker>& kernel_makers() {
+inline const op::kernel_table& library_kernels() {
   return table_of_this_process([] {
-    std::unordered_map<std::string_view, kernel_maker> all;
-    for_each_type(op::catalogue{}, [&]<class Op>() {
-      all[Op::name] = [](const kernel_setup& setup) { return make_kernel(Op{}, setup); };
-    });
+    op::kernel_table all;
+    op::add_kernels_of_elements(all);
+    op::add_kernels<op::other_ops>(all);
     return all;
   });
 }
@@ -78,21 +68,6 @@ inline std::unique_ptr<kernel> replayed_if_possible(std::unique_ptr<kernel> made
     return made;
   return std::make_unique<replayed_kernel>(std::move(made));
 }
-
-struct library_start {
-  std::string_view op;
-  void (*begin)(dtype);
-};
-inline const std::vector<library_start>& library_starts() {
-  return table_of_this_process([] {
-    std::vector<library_start> all;
-    for_each_type(op::catalogue{}, [&]<class Op>() {
-      if constexpr (requires(dtype type) { start_library(Op{}, type); })
-        all.push_back({Op::name, [](dtype type) { start_library(Op{}, type); }});
-    });
-    return all;
-  });
-}
 }  // namespace detail
 
 PINION_DECL void find_cuda_kernels_by(cuda_kernel_finder finder) {
@@ -101,14 +76,17 @@ PINION_DECL void find_cuda_kernels_by(cuda_kernel_finder finder) {
 
 PINION_DECL void start_libraries(const graph& g, node_id from) {
   for (node_id id = from; id < g.size(); ++id) {
+    if (!g.contains(id)) continue;
     const node& n = g.peek(id);
-    for (const auto& start : detail::library_starts())
-      if (n.op == start.op && g.contains(id)) start.begin(definition_of(n.op).key(n));
+    const auto at = detail::library_kernels().find(n.op);
+    if (at == detail::library_kernels().end() || !at->second.start_library) continue;
+    at->second.start_library(definition_of(n.op).key(n));
   }
 }
 PINION_DECL void start_libraries() {
-  for (const auto& start : detail::library_starts())
-    for (const dtype type : {dtype_of<float>, dtype_of<double>}) start.begin(type);
+  for (const auto& [op, of] : detail::library_kernels())
+    if (of.start_library)
+      for (const dtype type : {dtype_of<float>, dtype_of<double>}) of.start_library(type);
 }
 
 PINION_DECL std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup) {
@@ -116,10 +94,10 @@ PINION_DECL std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup) {
   const dtype key = def.key(setup.node);
   if (!def.kernels.has(setup.device.type(), key))
     throw error(errc::unimplemented, no_kernel(setup.node.op, def.kernels, key, setup.device.type()));
-  const auto at = detail::kernel_makers().find(setup.node.op);
-  if (at == detail::kernel_makers().end()) return find_registered(setup.node.op)->make(setup);
+  const auto at = detail::library_kernels().find(setup.node.op);
+  if (at == detail::library_kernels().end()) return find_registered(setup.node.op)->make(setup);
   const kernel_maker cuda = detail::cuda_maker_for(setup);
-  return detail::replayed_if_possible(cuda ? cuda(setup) : at->second(setup), setup);
+  return detail::replayed_if_possible(cuda ? cuda(setup) : at->second.make(setup), setup);
 }
 
 }}  // namespace pinion::v0

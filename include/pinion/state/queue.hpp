@@ -31,6 +31,26 @@
 
 namespace pinion { inline namespace v0 { namespace state {
 
+// What a node says of a queue. A value.
+struct queue_description {
+  std::string kind;       // such as "FIFOQueue"
+  std::int64_t capacity;  // -1: without limit
+  std::int64_t least;     // min_after_dequeue of a shuffle queue; 0 for other kinds
+  queue_components components;
+
+  bool has_room_beside(std::size_t elements) const {
+    return capacity < 0 || elements < static_cast<std::size_t>(capacity);
+  }
+  friend bool operator==(const queue_description&, const queue_description&) = default;
+};
+
+inline queue_description describe_queue(const node& n) {
+  return {.kind = n.op.substr(0, n.op.size() - 2),  // "V2" is cut off
+          .capacity = n.attrs.get<std::int64_t>("capacity"),
+          .least = n.attrs.get_or<std::int64_t>("min_after_dequeue", 0),
+          .components = components_of(n.attrs)};
+}
+
 // Owned by the task's resource manager and by the kernels that use it. Thread-safe. An attempt that waits holds no
 // thread: its `done` is called when it ends.
 class queue final : public resource, public std::enable_shared_from_this<queue> {

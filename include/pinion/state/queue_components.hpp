@@ -1,15 +1,12 @@
-// What nodes say of a queue, and the components of its elements: a dtype and a shape for each.
+// The components of a queue's elements: a dtype and a shape for each.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/dtype.hpp>
 #include <pinion/graph/attribute.hpp>
-#include <pinion/graph/node.hpp>
 
 namespace pinion { inline namespace v0 { namespace state {
 
@@ -22,21 +19,6 @@ struct queue_components {
   bool known() const;
   friend bool operator==(const queue_components&, const queue_components&) = default;
 };
-
-// What a node says of a queue. A value.
-struct queue_description {
-  std::string kind;       // such as "FIFOQueue"
-  std::int64_t capacity;  // -1: without limit
-  std::int64_t least;     // min_after_dequeue of a shuffle queue; 0 for other kinds
-  queue_components components;
-
-  bool has_room_beside(std::size_t elements) const {
-    return capacity < 0 || elements < static_cast<std::size_t>(capacity);
-  }
-  friend bool operator==(const queue_description&, const queue_description&) = default;
-};
-
-queue_description describe_queue(const node& n);
 
 // The components as text: "float [784], int32 []".
 std::string to_string(const queue_components& all);

@@ -38,11 +38,4 @@ PINION_DECL queue_components components_of(const attributes& attrs) {
   }
 }
 
-PINION_DECL queue_description describe_queue(const node& n) {
-  return {.kind = n.op.substr(0, n.op.size() - 2),  // "V2" is cut off
-          .capacity = n.attrs.get<std::int64_t>("capacity"),
-          .least = n.attrs.get_or<std::int64_t>("min_after_dequeue", 0),
-          .components = components_of(n.attrs)};
-}
-
 }}}  // namespace pinion::v0::state
