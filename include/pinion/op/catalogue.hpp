@@ -49,7 +49,9 @@ using other_ops = type_list<
     clock_enter, clock_tick, clock_leave, clock_expire, clock_counts, scalar_summary, histogram_summary, image_summary,
     text_summary, merge_summary, conditional, loop, apply_product PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
 // clang-format on
-using catalogue = joined<ops_of_elements, other_ops>;
+template <class... A, class... B>
+type_list<A..., B...> joined(type_list<A...>, type_list<B...>);
+using catalogue = decltype(joined(ops_of_elements(), other_ops()));
 #undef PINION_MAP_TAG
 #undef PINION_UPDATE_TAG
 }  // namespace op
