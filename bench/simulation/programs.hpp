@@ -233,9 +233,9 @@ inline leftover least_left(cluster& c) {
         least[i] = {0, 0};
         continue;
       }
-      const std::size_t runs = server->values().runs(), begun = server->report().runs.size();
+      const std::size_t runs = server->values().count().runs, begun = server->report().runs.size();
       least[i].first = std::min(least[i].first, runs - std::min(runs, begun));
-      least[i].second = std::min(least[i].second, server->values().offered());
+      least[i].second = std::min(least[i].second, server->values().count().offered);
     }
     std::this_thread::sleep_for(150ms);
   }

@@ -250,7 +250,7 @@ class weather {
       if (!server) continue;
       if (h.now->misses_chief) c_.tells.broken(fmt::format("{} misses a chief that is there", h.full()));
       const pn::task_report r = server->report();
-      const auto kept = server->values().runs() + server->values().offered();
+      const auto kept = server->values().count().runs + server->values().count().offered;
       expect_at_most(h, "sessions", r.sessions.size(), 6);
       expect_at_most(h, "runs and values", kept, 40);
       expect_at_most(h, "runs under way", r.runs.size(), 8);
@@ -287,8 +287,8 @@ class weather {
     if (!server) return;
     const pn::task_report r = server->report();
     expect_at_most(h, "sessions that nobody has", r.sessions.size(), 0);
-    expect_at_most(h, "runs that nobody has", r.runs.size() + server->values().runs(), 0);
-    expect_at_most(h, "values that nobody pulls", server->values().offered(), 0);
+    expect_at_most(h, "runs that nobody has", r.runs.size() + server->values().count().runs, 0);
+    expect_at_most(h, "values that nobody pulls", server->values().count().offered, 0);
     expect_at_most(h, "bytes of nobody", r.backlog.bytes_waiting + r.backlog.bytes_received, 0);
   }
   void stop(host& h) {

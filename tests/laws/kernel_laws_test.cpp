@@ -1,6 +1,8 @@
 // Laws of kernels, over every op of the catalogue: shapes, values, devices, threads.
 #include <catch2/catch.hpp>
 
+#include <pinion/op/elementwise/elementwise_nodes.hpp>
+
 #include "laws/kernel_laws.hpp"
 
 using namespace laws;

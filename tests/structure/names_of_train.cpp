@@ -86,6 +86,7 @@ using pinion::train::clip_by_value;
 using pinion::train::clipped_gradients;
 using pinion::train::clipped_list;
 using pinion::train::compute_weighted_loss;
+using pinion::train::coordinated_session;
 using pinion::train::coordinator;
 using pinion::train::cosine_decay;
 using pinion::train::cosine_decay_options;
