@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -329,4 +331,19 @@ TEST_CASE("an initializer made in another thread, whose graph has no variables, 
   CHECK(said ==
         "invalid_argument: 'init' belongs to another graph than the session's; each thread has a default graph "
         "of its own");
+}
+
+TEST_CASE("a monitored session whose graph is gone refuses a step") {
+  auto own = std::make_unique<graph>();
+  std::optional<tr::monitored_training_session> sess;
+  {
+    const auto use = own->as_default();
+    tr::get_or_create_global_step();
+    sess.emplace(tr::monitored_session_options{.log_step_count_steps = 0, .log = tr::silent});
+  }
+  sess->run(run_request{});
+  own = nullptr;
+  const error e = caught([&] { sess->run(run_request{}); });
+  CHECK(e.code() == errc::failed_precondition);
+  CHECK(e.sentence().find("whose graph is gone") != std::string_view::npos);
 }

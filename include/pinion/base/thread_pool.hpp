@@ -175,7 +175,7 @@ class thread_pool {
   std::atomic<int> asleep_{0};         // threads and callers; changes under the lock
   std::atomic<bool> stopping_{false};  // changes under the lock
   std::atomic<int> at_work_{0};        // threads of the pool that work
-  // Guarded by the lock, as all of it but `most`.
+  // The spare threads. The lock guards them.
   struct spare_threads {
     const int most;
     std::condition_variable wake = {};

@@ -1,4 +1,4 @@
-// The catalogue: every op of the library in one type list, from which the tables of definitions and kernels are built.
+// The catalogue: every op of the library in a type list, from which the tables of definitions and kernels are built.
 #pragma once
 
 #include <string_view>

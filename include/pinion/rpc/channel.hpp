@@ -55,7 +55,7 @@ class channel : public std::enable_shared_from_this<channel> {
   // The reason for which the channel is down.
   error why_down() const { return state_.why_down(); }
   // The peer as this side knows it.
-  task_view view() const { return state_.view(net_.now(), options_.me.shows.tls != nullptr); }
+  task_view view() const { return state_.view(net_, options_.me.shows.tls != nullptr); }
 
   // Calls back when the channel is up, or cannot come up. A refused connection is tried again until `until`, without
   // limit if there is none.

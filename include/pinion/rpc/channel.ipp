@@ -171,8 +171,9 @@ PINION_DECL void channel::came_up(reached_lanes lanes) {
   const auto epoch = ++epoch_;
   const pulses watched{std::make_shared<pulse>(lanes.data.connection),
                        std::make_shared<pulse>(lanes.control.connection)};
+  std::string peer = lanes.data.peer.name;  // before anything has begun, since it takes memory
   begin(*lanes.data.connection, *lanes.control.connection, epoch);
-  state_.came_up({std::move(lanes.data.connection), std::move(lanes.control.connection)}, lanes.data.peer.name,
+  state_.came_up({std::move(lanes.data.connection), std::move(lanes.control.connection)}, std::move(peer),
                  lanes.data.peer.incarnation);
   net_.spawn(watch(shared_from_this(), epoch, watched));
 }

@@ -64,8 +64,8 @@ class channel_state {
   std::uint64_t generation() const;
   error why_down() const;
   // The peer as this side knows it; `tls`: its values come by TLS.
-  task_view view(time_point now, bool tls) const;
-  void came_up(lane_pair lanes, const std::string& peer, std::uint64_t incarnation);
+  task_view view(const network& net, bool tls) const;
+  void came_up(lane_pair lanes, std::string peer, std::uint64_t incarnation) noexcept;
   // Returns the connections that the channel had, which the caller abandons; null: it was down.
   lane_pair go_down(const error& why, task_state as);
 

@@ -89,8 +89,9 @@ PINION_DECL error channel_state::why_down() const {
       error(errc::unavailable, "there is no connection with " + peer_ + " at " + target_.address));
 }
 
-PINION_DECL task_view channel_state::view(time_point now, bool tls) const {
+PINION_DECL task_view channel_state::view(const network& net, bool tls) const {
   std::lock_guard hold(mutex_);
+  const time_point now = net.now();
   if (lanes_.data)
     return {.state = task_state::running,
             .silence = now - lanes_.last_heard(),
@@ -103,9 +104,9 @@ PINION_DECL task_view channel_state::view(time_point now, bool tls) const {
   return seen;
 }
 
-PINION_DECL void channel_state::came_up(lane_pair lanes, const std::string& peer, std::uint64_t incarnation) {
+PINION_DECL void channel_state::came_up(lane_pair lanes, std::string peer, std::uint64_t incarnation) noexcept {
   std::lock_guard hold(mutex_);
-  if (peer_.empty()) peer_ = peer;  // first, since it may throw
+  if (peer_.empty()) peer_ = std::move(peer);
   lanes_ = std::move(lanes);
   incarnation_ = incarnation;
   ++generation_;

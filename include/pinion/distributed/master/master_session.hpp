@@ -63,7 +63,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   void cancel_steps(const error& why);
   // Cancels its runs and forgets the session on every task. Shared state stays.
   void close(const error& why);
-  // Frees the graph and the steps of a closed session. Waits for a step that is being made.
+  // Frees the steps and, as session_graph::let_go() says, the graph of a closed session.
   void let_go();
 
  private:

@@ -32,9 +32,10 @@ class session_run : public std::enable_shared_from_this<session_run> {
  public:
   // Who hears of a run, in any thread.
   struct listeners {
-    std::function<void(const shared_error& failure)> leave;  // called once, before done; null: the run ended well
-    std::function<void(std::vector<std::string>)> tell;      // takes the notices of the parts
-    run_ended done;                                          // called once
+    std::function<void(const shared_error& failure)>
+        leave;                                           // called once, before done; a failure of null: there is none
+    std::function<void(std::vector<std::string>)> tell;  // takes the notices of the parts
+    run_ended done;                                      // called once
   };
 
   // `client` is the connection of the client who has a share of the task's threads, or 0: the session has its own.

@@ -66,11 +66,13 @@ class session_runs {
   session_report report() const;
 
  private:
-  // Requires, for these four: the lock is held.
+  // Requires, for these three: the lock is held.
   void expect_open_held() const;
   std::shared_ptr<session_step> find_held(std::uint64_t number) const;
   std::shared_ptr<session_run> enter_held(std::shared_ptr<void> owner, std::uint64_t run,
                                           const std::shared_ptr<const session_step>& step, const run_ended& done);
+
+  // What the runs tell.
   void ended(std::uint64_t run, const shared_error& failure);
   void tell(std::vector<std::string> notices);
   std::map<std::uint64_t, std::shared_ptr<session_run>> under_way() const;

@@ -9,6 +9,20 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
+namespace detail {
+
+// Throws unless a step takes such feeds: values, or what describes them.
+template <class Value>
+void check_feeds(const session_step& s, std::span<const Value> feeds) {
+  if (s.is_partial()) throw error(errc::invalid_argument, "the step is one of partial runs");
+  if (feeds.size() != s.feed_types.size())
+    throw error(errc::invalid_argument, "the step takes " + std::to_string(s.feed_types.size()) + " feeds, not " +
+                                            std::to_string(feeds.size()));
+  for (std::size_t i = 0; i < feeds.size(); ++i) s.expect_feed(i, feeds[i]);
+}
+
+}  // namespace detail
+
 PINION_DECL bool session_runs::is_open() const {
   std::lock_guard hold(mutex_);
   return !closed_;
@@ -72,17 +86,8 @@ PINION_DECL std::shared_ptr<session_step> session_runs::find_held(std::uint64_t 
   return at->second;
 }
 
-template <class Value>
-void check_feeds(const session_step& s, std::span<const Value> feeds) {
-  if (s.is_partial()) throw error(errc::invalid_argument, "the step is one of partial runs");
-  if (feeds.size() != s.feed_types.size())
-    throw error(errc::invalid_argument, "the step takes " + std::to_string(s.feed_types.size()) + " feeds, not " +
-                                            std::to_string(feeds.size()));
-  for (std::size_t i = 0; i < feeds.size(); ++i) s.expect_feed(i, feeds[i]);
-}
-
 PINION_DECL void session_runs::expect_feeds(std::uint64_t number, std::span<const described_value> feeds) const {
-  check_feeds(*find(number), feeds);
+  detail::check_feeds(*find(number), feeds);
 }
 
 PINION_DECL void session_runs::expect_feeds(std::uint64_t number, std::uint64_t bytes) const {
@@ -96,7 +101,7 @@ PINION_DECL std::shared_ptr<session_run> session_runs::enter(std::shared_ptr<voi
                                                              const run_ended& done) {
   std::lock_guard hold(mutex_);
   const auto step = find_held(number);
-  check_feeds(*step, std::span<const any_tensor>(feeds));
+  detail::check_feeds(*step, std::span<const any_tensor>(feeds));
   return enter_held(std::move(owner), ++last_run_, step, done);
 }
 

@@ -104,15 +104,15 @@ bool welcome(const delivery& d, const Look& look) {
 }
 
 // Receives messages that are not read on arrival: in the order of their client, or in a thread of their own. Owned by a
-// server, and used in the network's thread; the bodies run in the threads of its builders and calls.
+// server, and used in the network's thread; the bodies run in the threads of the builders and in its own.
 class request_reader {
  public:
-  request_reader(std::string task, const server_limits& limits, builders& in_order, calls& in_threads)
+  request_reader(std::string task, const server_limits& limits, builders& in_order)
       : task_(std::move(task)),
         session_bytes_(limits.session_bytes),
         quotas_(task_, limits),
         builders_(in_order),
-        calls_(in_threads) {}
+        calls_(limits.threads) {}
 
   // The quotas of the clients.
   quotas& of_clients() { return quotas_; }
@@ -195,9 +195,9 @@ class request_reader {
   const std::uint64_t session_bytes_;
   quotas quotas_;
   builders& builders_;
-  calls& calls_;
   error farewell_{errc::unavailable, ""};
   std::atomic<bool> closed_{false};  // is farewell_ final, and said to those who ask for more?
+  calls calls_;                      // last, since its threads use the others
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -36,7 +36,7 @@ class task_server {
   // Stops the task, and waits without limit for work that stop() left running.
   ~task_server();
 
-  const std::string& address() const { return address_; }
+  const std::string& address() const { return place_.address; }
   const std::shared_ptr<master>& masters() const { return master_; }
   rpc::network& network() { return *net_; }
   const exchange& values() const { return exchange_; }
@@ -99,34 +99,28 @@ class task_server {
     std::shared_ptr<rpc::slab_account> slabs;  // of what processes of this host show the task
     std::atomic<int> metrics_clients{0};
   };
-  // The threads for what takes long, joined before the members go that stand above them, which their work uses.
-  struct slow_threads {
-    distributed::builders builders;
-    thread_pool alarms;
-    distributed::calls calls;
-  };
   // The services by which others reach its parts.
   struct services {
     worker_service worker;
     master_service master;
   };
-  struct sweeper {
-    std::shared_ptr<rpc::timer> timer;
-    std::shared_ptr<bool> ended = std::make_shared<bool>(false);  // used by the network's thread only
-  };
   // The end of a task: who has asked for it, and how it has gone.
   struct end {
+    explicit end(std::shared_ptr<rpc::timer> t) : sweeper(std::move(t)) {}
     countdown asked;
     std::atomic<bool> asked_once{false}, drains{false};
     std::thread stopper;  // made in the network's thread while it serves, joined by the destructor
     std::mutex one_at_a_time;
     bool stopped = false, all_ended = true;
+    // What sweeps until then; the word that it is over is for the network's thread.
+    const std::shared_ptr<rpc::timer> sweeper;
+    const std::shared_ptr<bool> swept = std::make_shared<bool>(false);
   };
 
   const std::shared_ptr<rpc::network> net_;
   const server_config config_;
   const rpc::identity me_;
-  const std::string address_;
+  task_place place_;  // the acceptor takes the listener
   counts counts_;
   runtime::task task_;
   kept_variables kept_;
@@ -135,15 +129,15 @@ class task_server {
   worker worker_;
   spare_memory spare_;
   membership members_;
-  slow_threads slow_;
+  builders builders_;   // joined before the members above go, which their work uses
+  thread_pool alarms_;  // the same
   request_reader reader_;
   std::shared_ptr<master> master_;
   services to_;
   const std::shared_ptr<rpc::acceptor> acceptor_;
-  const sweeper sweeper_{net_->make_timer()};
-  const reporter tells_{{me_, address_, *net_, task_, peers_, exchange_, worker_, *master_, *counts_.traffic,
+  const reporter tells_{{me_, place_.address, *net_, task_, peers_, exchange_, worker_, *master_, *counts_.traffic,
                          *counts_.slabs, config_.limits}};
-  end end_;
+  end end_{net_->make_timer()};
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -34,30 +34,29 @@ PINION_DECL task_server::task_server(const server_threads& threads, std::shared_
       config_(options.config),
       me_{task_name(job_of(cluster, options), options.task), rpc::new_incarnation(),
           rpc::credentials_of(security_of(options))},
-      address_(listen_for(bound, *net_, cluster, options, me_.shows)),
+      place_(listen_for(std::move(bound), *net_, cluster, options, me_.shows)),
       counts_{.slabs = std::make_shared<rpc::slab_account>(slab_limits_of(config_.limits))},
       task_(task_options_of(options, me_.name, threads)),
       kept_(task_, me_.name, config_.keep),
-      peers_(*net_, cluster, way_options_of(options, me_, counts_.traffic, address_, counts_.slabs)),
+      peers_(*net_, cluster, way_options_of(options, me_, counts_.traffic, place_.address, counts_.slabs)),
       exchange_(*net_, me_.name, peers_, task_.pool, exchange_options_of(config_)),
-      worker_(*net_, me_.name, me_.incarnation, task_, exchange_, slow_.builders, slow_.alarms, config_.limits),
+      worker_(*net_, me_.name, me_.incarnation, task_, exchange_, builders_, alarms_, config_.limits),
       members_(*net_, peers_, me_.name, config_.elastic),
-      slow_{.builders = distributed::builders(threads.builders, threads.builders),
-            .alarms = thread_pool(threads.alarms),
-            .calls = distributed::calls(config_.limits.threads)},
-      reader_(me_.name, config_.limits, slow_.builders, slow_.calls),
+      builders_(threads.builders, threads.builders),
+      alarms_(threads.alarms),
+      reader_(me_.name, config_.limits, builders_),
       master_(std::make_shared<master>(master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_,
                                                        std::make_shared<step_counts>(net_->now()), config_.placer,
                                                        config_.limits})),
       to_{.worker = worker_service(worker_, exchange_, reader_),
-          .master = master_service(master_, reader_, slow_.builders, spare_)},
+          .master = master_service(master_, reader_, builders_, spare_)},
       acceptor_(std::make_shared<rpc::acceptor>(
-          *net_, std::move(bound),
+          *net_, std::move(place_.listener),
           acceptor_options_of(options, me_, counts_.traffic, worker_.failures(), counts_.slabs), service())) {
   tell_of_certificate(me_);
-  local_masters::instance().add(address_, me_.shows, master_);
+  local_masters::instance().add(place_.address, me_.shows, master_);
   acceptor_->start();
-  net_->spawn(sweep(this, sweeper_.timer, sweeper_.ended));
+  net_->spawn(sweep(this, end_.sweeper, end_.swept));
   start_libraries();
   kept_.settle();
   members_.announce();
@@ -90,7 +89,7 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
   const error why = rpc::farewell(me_.name, as);
   reader_.close(why);
   const time_point began = std::chrono::steady_clock::now(), until = began + bounded(config_.stop_timeout);
-  local_masters::instance().remove(address_);
+  local_masters::instance().remove(place_.address);
   const bool unused = master_->stop(why, until);
   std::string still_runs = worker_.stop(why, until);
   const bool answered = reader_.wait_until_idle(until);
@@ -98,8 +97,8 @@ PINION_DECL bool task_server::stop(rpc::task_state as) {
   const bool kept = kept_.write(std::max(until, std::chrono::steady_clock::now() + keeping_wait));
   acceptor_->stop(why, [this, why] {
     peers_.close(why);
-    *sweeper_.ended = true;
-    sweeper_.timer->cancel();
+    *end_.swept = true;
+    end_.sweeper->cancel();
   });
   if (!rpc::settle(*net_, net_->now() + max_network_wait)) still_runs = "what holds up the network's thread";
   if (!kept && still_runs.empty()) still_runs = "what holds its variables";
@@ -202,7 +201,7 @@ PINION_DECL void task_server::sweep_once(bool frees) {
   master_->say_long_runs();
   members_.sweep();
   if (exchange_.sweep()) spare_.values_let_go();
-  if (frees) spare_.sweep(slow_.builders);
+  if (frees) spare_.sweep(builders_);
 }
 
 PINION_DECL task_report task_server::report() {

@@ -30,11 +30,16 @@ std::string job_of(const cluster_spec& cluster, const server_options& options);
 const security_options& security_of(const server_options& options);
 // Returns the threads of a server: those that it asks for, or its part of this machine's cores.
 server_threads threads_of(const cluster_spec& cluster, const std::string& job, const server_options& options);
-// Listens for a task, where the cluster reaches it or where the options say, unless `bound` does so already. Returns
-// the address by which the cluster reaches it: that in its spec, with the port that was bound where that has none.
-// Throws failed_precondition where others can reach it, and the server shows no credentials.
-std::string listen_for(std::unique_ptr<rpc::listener>& bound, rpc::network& net, const cluster_spec& cluster,
-                       const server_options& options, const rpc::credentials& shows);
+// Where a task listens, and the address by which the cluster reaches it: that in its spec, with the port that was bound
+// where that has none.
+struct task_place {
+  std::unique_ptr<rpc::listener> listener;
+  std::string address;
+};
+// Listens where the cluster reaches the task or where the options say, unless `bound` does so already. Throws
+// failed_precondition where others can reach it, and the server shows no credentials.
+task_place listen_for(std::unique_ptr<rpc::listener> bound, rpc::network& net, const cluster_spec& cluster,
+                      const server_options& options, const rpc::credentials& shows);
 
 // Writes a line where a task's certificate names other tasks alone, so that others refuse it.
 void tell_of_certificate(const rpc::identity& me);

@@ -77,14 +77,15 @@ PINION_DECL server_threads threads_of(const cluster_spec& cluster, const std::st
   return {.builders = std::max(2, inter_op), .alarms = 1, .inter_op = inter_op, .intra_op = intra_op};
 }
 
-PINION_DECL std::string listen_for(std::unique_ptr<rpc::listener>& bound, rpc::network& net,
-                                   const cluster_spec& cluster, const server_options& options,
-                                   const rpc::credentials& shows) {
-  const std::string reached_at = cluster.address(job_of(cluster, options), options.task);
+PINION_DECL task_place listen_for(std::unique_ptr<rpc::listener> bound, rpc::network& net, const cluster_spec& cluster,
+                                  const server_options& options, const rpc::credentials& shows) {
+  std::string reached_at = cluster.address(job_of(cluster, options), options.task);
   if (!bound) bound = detail::listen_on(net, reached_at, options, shows);
-  if (host_port(reached_at).port > 0) return reached_at;
-  const std::string& there = bound->address();
-  return reached_at.substr(0, reached_at.rfind(':')) + there.substr(there.rfind(':'));
+  if (host_port(reached_at).port == 0) {
+    const std::string& there = bound->address();
+    reached_at = reached_at.substr(0, reached_at.rfind(':')) + there.substr(there.rfind(':'));
+  }
+  return {std::move(bound), std::move(reached_at)};
 }
 
 PINION_DECL void tell_of_certificate(const rpc::identity& me) {

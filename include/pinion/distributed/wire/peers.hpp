@@ -56,8 +56,8 @@ class peers {
   // Looks for a task where another says that it is, until `until`: there, and where it was looked for before. Returns
   // the route to it; null: the task says itself where that life of it is, or it is looked for already. Of two who tell
   // of one task the later life comes first, and the other word, if it is another's, once the first has led nowhere. A
-  // task that is not known joins once it says so itself; ways to at most `most_sought` of them are there at a time, a
-  // quarter of them by the word of one.
+  // task that is not known joins once it says so itself; there are ways to a limited number of them
+  // at a time (task_searches).
   std::shared_ptr<rpc::channel> look_for(const std::string& task, const claim& where, const std::string& by,
                                          time_point until);
   // How many tasks are looked for.

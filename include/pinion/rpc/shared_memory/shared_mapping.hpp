@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/error.hpp>
 #include <pinion/rpc/shared_memory/byte_rings.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
@@ -28,6 +29,16 @@ class descriptor {
  private:
   int fd_ = -1;
 };
+
+namespace detail {
+
+// Throws data_loss unless no access to a file's bytes can fail: it is in memory, and has some seals and not others.
+// Returns the number of its bytes.
+std::size_t expect_sealed(int file, int with, int without);
+// The error of a system call that has just failed.
+error no_shared_memory(const char* call);
+
+}  // namespace detail
 
 // Where each end of a connection has its part of the memory: words, a ring, a byte for each page, and pages. Mapped
 // while it exists. It guards nothing: who may use what is told by shared_memory.

@@ -14,7 +14,6 @@
 #include <string>
 #include <utility>
 
-#include <pinion/base/error.hpp>
 #include <pinion/rpc/shared_memory/shared_mapping.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
@@ -23,12 +22,11 @@ namespace detail {
 
 inline constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-inline error no_shared_memory(const char* call) {
+PINION_DECL error no_shared_memory(const char* call) {
   return error(errc::unavailable, std::string("the system shares no memory: ") + call + ": " + std::strerror(errno));
 }
 
-// Throws unless no access to the file's bytes can fail. Returns their number.
-inline std::size_t expect_sealed(int file, int with, int without) {
+PINION_DECL std::size_t expect_sealed(int file, int with, int without) {
   struct stat is {};
   struct statfs where {};
   const bool regular = ::fstat(file, &is) == 0 && S_ISREG(is.st_mode) && ::fstatfs(file, &where) == 0;

@@ -36,7 +36,9 @@ namespace pinion { inline namespace v0 { namespace rpc {
 // One end's view of the memory, mapped while it exists. Pages that were never used take no memory. It is shared by its
 // stream, and by all that lies in pages of the other end. Thread-safe.
 class shared_memory : public std::enable_shared_from_this<shared_memory> {
-  struct only_make {};
+  struct only_make {
+    explicit only_make() = default;
+  };
 
  public:
   shared_memory(only_make, const std::shared_ptr<slab_account>& account);

@@ -1,6 +1,7 @@
 // Bodies of <pinion/rpc/shared_memory/shared_memory.hpp>.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/mman.h>
 
 #include <algorithm>

@@ -24,7 +24,7 @@ class session_hooks;
 class coordinated_session {
  public:
   // The sign of the chief is none where tasks share no state. Requires: the graph is complete.
-  coordinated_session(const monitored_session_options& o, graph& g, session_hooks& hooks, signal_stop& signals,
+  coordinated_session(const monitored_session_options& o, graph_ref g, session_hooks& hooks, signal_stop& signals,
                       std::optional<chief_sign> sign);
 
   // Makes a session. Waits for tasks that are not there and, in a worker, until the chief has made the variables ready;
@@ -65,7 +65,7 @@ class coordinated_session {
   void keep_in_touch();
 
   const monitored_session_options& o_;
-  graph& graph_;
+  const graph_ref graph_;  // throws where the program has destroyed the graph
   session_hooks& hooks_;
   signal_stop& signals_;
   const std::optional<chief_sign> sign_;

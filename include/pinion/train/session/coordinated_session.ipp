@@ -16,12 +16,13 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-PINION_DECL coordinated_session::coordinated_session(const monitored_session_options& o, graph& g, session_hooks& hooks,
-                                                     signal_stop& signals, std::optional<chief_sign> sign)
-    : o_(o), graph_(g), hooks_(hooks), signals_(signals), sign_(std::move(sign)) {
-  if (!o_.master.empty()) tasks_.emplace(graph_);
+PINION_DECL coordinated_session::coordinated_session(const monitored_session_options& o, graph_ref g,
+                                                     session_hooks& hooks, signal_stop& signals,
+                                                     std::optional<chief_sign> sign)
+    : o_(o), graph_(std::move(g)), hooks_(hooks), signals_(signals), sign_(std::move(sign)) {
+  if (!o_.master.empty()) tasks_.emplace(*graph_);
   if (sign_ && !o_.is_chief)
-    chief_.emplace(*sign_, graph_view(graph_), chief_monitor::limits{o_.heartbeat, o_.max_wait}, o_.log);
+    chief_.emplace(*sign_, graph_view(*graph_), chief_monitor::limits{o_.heartbeat, o_.max_wait}, o_.log);
 }
 
 PINION_DECL std::optional<error> coordinated_session::recoverable_failure() const {
@@ -58,7 +59,7 @@ PINION_DECL void coordinated_session::create(bool recovers) {
 }
 
 PINION_DECL outcome<> coordinated_session::attempt(bool recovers) {
-  const auto use = graph_.as_default();
+  const auto use = graph_->as_default();
   session_.emplace(o_.config);
   {
     const signal_stop::busy now(signals_, *session_, signal_stop::busy::with::beginning);
@@ -139,9 +140,9 @@ PINION_DECL void coordinated_session::drop() {
 
 PINION_DECL std::optional<std::size_t> coordinated_session::fetch_step(run_request& all) const {
   if (!step_) return std::nullopt;
-  const any_expr step = dsl::endpoint_of(handle_of<std::int64_t>(graph_, graph_.collection("global_step")[0]));
+  const any_expr step = dsl::endpoint_of(handle_of<std::int64_t>(*graph_, graph_->collection("global_step")[0]));
   const auto at = std::find_if(all.fetches.begin(), all.fetches.end(), [&](const any_expr& e) {
-    return !e.empty() && e.endpoint(graph_, "the session's") == step.endpoint(graph_);
+    return !e.empty() && e.endpoint(*graph_, "the session's") == step.endpoint(*graph_);
   });
   const auto index = static_cast<std::size_t>(at - all.fetches.begin());
   if (at == all.fetches.end() && o_.master.empty()) return std::nullopt;

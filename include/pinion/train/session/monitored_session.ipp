@@ -122,7 +122,7 @@ PINION_DECL monitored_training_session::monitored_training_session(monitored_ses
   was_finalized_ = !graph_->finalized();
   graph_->finalize();
   try {
-    live_.emplace(o_, *graph_, *hooks_, signals_, std::move(sign));
+    live_.emplace(o_, graph_, *hooks_, signals_, std::move(sign));
     live_->create(false);
   } catch (...) {
     abandon();
