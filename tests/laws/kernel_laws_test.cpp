@@ -103,7 +103,7 @@ TEST_CASE("what a shape function says of extents that nobody knows yet is what t
       const auto said = inferred(n, from);
       for (std::size_t o = 0; o < said.size(); ++o) {
         INFO(title(op, s, key) << ", output " << o << ": " << to_string(got[o].shape()));
-        if (!said[o].shape.has_rank()) continue;
+        if (said[o].reference || said[o].resource || !said[o].shape.has_rank()) continue;
         REQUIRE(said[o].shape.rank() == got[o].shape().rank());
         for (int axis = 0; axis < said[o].shape.rank(); ++axis)
           if (const auto number = from.number(said[o].shape[axis])) CHECK(*number == got[o].shape()[axis]);

@@ -237,13 +237,3 @@ TEST_CASE("two reads of a variable need not have one shape: an assignment may st
   sess.run({{f.given, one_row}}, f.v.initializer());
   CHECK(pn::tensor<float>(sess.run({{f.x, three_rows}}, product)).shape() == pn::shape{3, 4});
 }
-
-TEST_CASE("what an assignment yields need not have the shape of the value that it is given") {
-  open_variable f;
-  const pn::expr<float> sum = pn::identity(pn::assign_add(f.v, f.x * 0.f));
-  const auto [ones] = pn::gradients(pn::reduce_sum(sum), sum);
-  const pn::expr<float> product = ones * pn::exp(f.x);
-  pn::session sess;
-  sess.run({{f.given, three_rows}}, f.v.initializer());
-  CHECK(pn::tensor<float>(sess.run({{f.x, one_row}}, product)).shape() == pn::shape{3, 4});
-}
