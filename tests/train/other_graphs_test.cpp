@@ -336,12 +336,14 @@ TEST_CASE("an initializer made in another thread, whose graph has no variables, 
 TEST_CASE("a monitored session whose graph is gone refuses a step") {
   auto own = std::make_unique<graph>();
   std::optional<tr::monitored_training_session> sess;
+  operation nothing;
   {
     const auto use = own->as_default();
     tr::get_or_create_global_step();
+    nothing = no_op("nothing");
     sess.emplace(tr::monitored_session_options{.log_step_count_steps = 0, .log = tr::silent});
   }
-  sess->run(run_request{});
+  sess->run(nothing);
   own = nullptr;
   const error e = caught([&] { sess->run(run_request{}); });
   CHECK(e.code() == errc::failed_precondition);

@@ -8,6 +8,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
+#include <pinion/rpc/security/key.hpp>
 #include <pinion/rpc/shared_memory/byte_rings.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
