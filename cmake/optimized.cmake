@@ -13,6 +13,6 @@ function(optimize_in_release flags)
 endfunction()
 
 if(PINION_OPTIMIZED STREQUAL "kernels")
-  optimize_in_release(-O1 graph master op rpc runtime server wire worker)
+  optimize_in_release(-O1 client graph master op rpc runtime server wire worker)
   optimize_in_release(-Og dsl files optimize placement status train)
 endif()

@@ -1,11 +1,6 @@
-// The part of pinion::compiled that holds the bodies of masters and their clients.
+// The part of pinion::compiled that holds the bodies of masters.
 #include <pinion/base/config.hpp>
 #if PINION_HAS_DISTRIBUTED
-#include <pinion/distributed/client/remote_partial_run.ipp>
-#include <pinion/distributed/client/remote_session.ipp>
-#include <pinion/distributed/client/session_port.ipp>
-#include <pinion/distributed/client/sessions.ipp>
-#include <pinion/distributed/client/stop_request.ipp>
 #include <pinion/distributed/master/deadlines.ipp>
 #include <pinion/distributed/master/known_tasks.ipp>
 #include <pinion/distributed/master/local_masters.ipp>
