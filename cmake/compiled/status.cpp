@@ -1,4 +1,5 @@
-// The part of pinion::compiled that holds the bodies of what tasks tell of themselves, and what is seen of them from outside.
+// The part of pinion::compiled that holds the bodies of what tasks tell of themselves, and what is seen of them from
+// outside.
 #include <pinion/base/config.hpp>
 #if PINION_HAS_DISTRIBUTED
 #include <pinion/distributed/server/inventory.ipp>

@@ -9,8 +9,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 
 #include <pinion/runtime/partial_run.hpp>
@@ -133,9 +135,13 @@ TEST_CASE("Q7: a server that gets no memory for one allocation refuses what it c
   constexpr auto limit = 3s;
   std::optional<hungry_cluster> cluster{std::in_place};
   REQUIRE(cluster->fault(limit) == "");
-  const std::uint64_t before = cluster->hunger.taken;
-  life().run(cluster->worker, limit);
-  const auto points = points_of(cluster->hunger.taken - before);
+  std::uint64_t allocations = std::numeric_limits<std::uint64_t>::max();
+  for (int again = 0; again < 5; ++again) {  // a library may still prepare itself beside the first of them
+    const std::uint64_t before = cluster->hunger.taken;
+    life().run(cluster->worker, limit);
+    allocations = std::min<std::uint64_t>(allocations, cluster->hunger.taken - before);
+  }
+  const auto points = points_of(allocations);
   std::size_t failed = 0, refused = 0, died = 0, faulty = 0;
   for (const std::int64_t n : points) {
     std::string how = "it succeeded";
