@@ -233,9 +233,9 @@ inline leftover least_left(cluster& c) {
         least[i] = {0, 0};
         continue;
       }
-      const std::size_t runs = server->values().count().runs, begun = server->report().runs.size();
-      least[i].first = std::min(least[i].first, runs - std::min(runs, begun));
-      least[i].second = std::min(least[i].second, server->values().count().offered);
+      const auto has = server->values().count();
+      least[i].first = std::min(least[i].first, has.runs - std::min(has.runs, server->report().runs.size()));
+      least[i].second = std::min(least[i].second, has.offered);
     }
     std::this_thread::sleep_for(150ms);
   }

@@ -250,9 +250,9 @@ class weather {
       if (!server) continue;
       if (h.now->misses_chief) c_.tells.broken(fmt::format("{} misses a chief that is there", h.full()));
       const pn::task_report r = server->report();
-      const auto kept = server->values().count().runs + server->values().count().offered;
+      const auto has = server->values().count();
       expect_at_most(h, "sessions", r.sessions.size(), 6);
-      expect_at_most(h, "runs and values", kept, 40);
+      expect_at_most(h, "runs and values", has.runs + has.offered, 40);
       expect_at_most(h, "runs under way", r.runs.size(), 8);
       for (const auto& each : r.runs) expect_at_most(h, "s of age in a run", static_cast<std::size_t>(each.age), 75);
       for (const auto& each : r.sessions) expect_at_most(h, "steps of a session", each.steps.running, 4);
@@ -287,8 +287,9 @@ class weather {
     if (!server) return;
     const pn::task_report r = server->report();
     expect_at_most(h, "sessions that nobody has", r.sessions.size(), 0);
-    expect_at_most(h, "runs that nobody has", r.runs.size() + server->values().count().runs, 0);
-    expect_at_most(h, "values that nobody pulls", server->values().count().offered, 0);
+    const auto has = server->values().count();
+    expect_at_most(h, "runs that nobody has", r.runs.size() + has.runs, 0);
+    expect_at_most(h, "values that nobody pulls", has.offered, 0);
     expect_at_most(h, "bytes of nobody", r.backlog.bytes_waiting + r.backlog.bytes_received, 0);
   }
   void stop(host& h) {

@@ -11,7 +11,7 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// What the table has of an op.
+// The entry of an op.
 struct library_kernel {
   kernel_maker make;
   void (*start_library)(dtype);  // starts a library that the kernel calls; null: it needs none

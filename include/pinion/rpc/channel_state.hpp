@@ -1,4 +1,4 @@
-// What is known of a channel's peer: where it is, whether the channel is up, and why not.
+// The state of a channel: where its peer is, whether the channel is up, and why not.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class channel_state {
   // The place of the next attempt. One attempt has one place, though others may say meanwhile where the peer is.
   peer_place target() const;
   bool has_other() const;
-  // As channel::moved_to().
+  // Notes where the peer is reached, as channel::moved_to() says.
   void moved_to(const peer_place& first, const peer_place& otherwise);
   // Has the next attempt tried the other address, if there is one. Returns whether there is.
   bool switch_to_other();

@@ -31,7 +31,7 @@
 
 namespace pinion { inline namespace v0 { namespace state {
 
-// What a node says of a queue. A value.
+// The description of a queue, as its node gives it. A value.
 struct queue_description {
   std::string kind;       // such as "FIFOQueue"
   std::int64_t capacity;  // -1: without limit

@@ -57,7 +57,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // Runs a step; `done` is called once, in any thread.
   void run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, deadline until, worker::begin_in where,
            run_ended done);
-  // As session_runs::begin_partial_run().
+  // Begins a partial run, as session_runs::begin_partial_run() does.
   std::uint64_t begin_partial_run(std::uint64_t number, session_partial_run::share counted);
 
   void cancel_steps(const error& why);

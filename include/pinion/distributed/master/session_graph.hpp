@@ -59,8 +59,8 @@ class session_graph {
     std::shared_ptr<session_step> step;
     std::vector<std::string> lines = {};  // where each newly placed node went, if the options ask for it
   };
-  // Places a step and cuts it by task. Takes its memory of the quota, which the caller gives back
-  // where the step is not kept; throws resource_exhausted beyond it.
+  // Places a step and cuts it by task. Takes its memory of the quota, which the caller gives back where the step is not
+  // kept; throws resource_exhausted beyond it.
   made_step make(const runtime::step_signature& signature, deadline until, prepare_options how);
   pinion::plan plan(const runtime::step_signature& signature, const call_limits& limits);
 

@@ -18,8 +18,8 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// What a session has shipped and what runs of it, until it is closed. Owned by the session. Thread-safe; no lock is
-// held while anything waits.
+// The steps that a session has shipped, and the runs of them, until it is closed. Owned by the session. Thread-safe; no
+// lock is held while anything waits.
 class session_runs {
  public:
   // `client` is the connection of the client that opened the session, or 0.
@@ -72,7 +72,7 @@ class session_runs {
   std::shared_ptr<session_run> enter_held(std::shared_ptr<void> owner, std::uint64_t run,
                                           const std::shared_ptr<const session_step>& step, const run_ended& done);
 
-  // What the runs tell.
+  // Take the end of a run, and its notices.
   void ended(std::uint64_t run, const shared_error& failure);
   void tell(std::vector<std::string> notices);
   std::map<std::uint64_t, std::shared_ptr<session_run>> under_way() const;

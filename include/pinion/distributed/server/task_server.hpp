@@ -93,7 +93,7 @@ class task_server {
   void stop_beside();
   void ask_to_stop();
 
-  // What the task counts for its report.
+  // The counts of the task for its report.
   struct counts {
     std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
     std::shared_ptr<rpc::slab_account> slabs;  // of what processes of this host show the task
@@ -112,7 +112,7 @@ class task_server {
     std::thread stopper;  // made in the network's thread while it serves, joined by the destructor
     std::mutex one_at_a_time;
     bool stopped = false, all_ended = true;
-    // What sweeps until then; the word that it is over is for the network's thread.
+    // The timer of the sweeps, and whether they are over, which the network's thread alone asks.
     const std::shared_ptr<rpc::timer> sweeper;
     const std::shared_ptr<bool> swept = std::make_shared<bool>(false);
   };
