@@ -98,6 +98,9 @@ TEST_CASE_METHOD(fixture, "elementwise functions stand where they are written") 
       HERE(sign, x);
   HERE(negative, x), HERE(sigmoid, x), HERE(elu, x), HERE(softplus, x), HERE(relu, x), HERE(nn::sigmoid, x),
       HERE(nn::tanh, x);
+  HERE(gelu, x), HERE(gelu_by_tanh, x), HERE(silu, x), HERE(mish, x), HERE(selu, x), HERE(relu6, x);
+  HERE(hard_sigmoid, x), HERE(hard_swish, x), HERE(leaky_relu, x, .2f), HERE(clip_by_value, x, 0.0f, y);
+  HERE(stop_gradient, x), HERE(stop_gradient, w);
   HERE(maximum, x, y), HERE(minimum, x, 0.0f), HERE(pow, x, y), HERE(add, x, y), HERE(subtract, x, y),
       HERE(multiply, x, y);
   HERE(divide, x, y), HERE(equal, x, y), HERE(not_equal, x, y), HERE(bias_add, x, constant<float>({1, 2, 3}, "bias"));

@@ -23,6 +23,7 @@ TEST_CASE("beside <cmath> every elementwise function is called without its names
   const auto x = m.x;
   exp(x), log(x), log1p(x), sqrt(x), rsqrt(x), tanh(x), erf(x), erfc(x), sin(x), cos(x), floor(x), ceil(x), round(x);
   square(x), abs(x), sign(x), negative(x), sigmoid(x), elu(x), softplus(x), relu(x), softmax(x), log_softmax(x);
+  gelu(x), gelu_by_tanh(x), silu(x), mish(x), selu(x), relu6(x), hard_sigmoid(x), hard_swish(x);
   maximum(x, 2.0f), minimum(x, x), pow(x, 2.0f);
   CHECK(tanh(x).op() == "Tanh");
   CHECK(tanh(0.0) == 0.0);
@@ -38,6 +39,7 @@ TEST_CASE("a layer takes an activation of pn or of nn, and any elementwise funct
   static_assert(std::is_same_v<decltype(pinion::relu), decltype(nn::relu)>);
   CHECK(nn::dense(m.x, 2, pinion::relu).op() == "Relu");
   CHECK(nn::dense(m.x, 2, nn::tanh).op() == "Tanh");
+  CHECK(nn::dense(m.x, 2, pinion::gelu).op() == "Map");
   CHECK(nn::dense(m.x, 2, pinion::tanh, {.seed = 1}).op() == "Tanh");
   CHECK(nn::dense(m.x, 2, pinion::sin).op() == "Sin");
   CHECK(nn::conv2d(reshape(m.x, {1, 4, 3, 1}), 2, {2, 2}, pinion::abs).op() == "Abs");

@@ -103,6 +103,21 @@ real elu_of(int order, real x) {
   return line(order, x, 1);
 }
 
+real gelu_of(int order, real x) {
+  const real density = std::exp(-x * x / 2) / std::sqrt(2 * std::acos(real(-1)));
+  switch (order) {
+    case 0: return x * std::erfc(-x / std::sqrt(real(2))) / 2;
+    case 1: return std::erfc(-x / std::sqrt(real(2))) / 2 + x * density;
+    case 2: return (2 - x * x) * density;
+    default: return x * (x * x - 4) * density;
+  }
+}
+real selu_of(int order, real x) {
+  const real slope = 1.0507009873554805L, floor = 1.7580993408473766L;
+  if (x < 0) return floor * (order == 0 ? std::expm1(x) : std::exp(x));
+  return line(order, slope * x, slope);
+}
+
 template <class F>
 value apply(value x) {
   return F::apply(x);
@@ -144,6 +159,10 @@ const std::vector<row>& rows() {
        [](int k, real x) { return 2 * logistic(k, x); }, below_0},
       {"x sigmoid", [](value x) { return x * f::sigmoid::apply(x); },
        [](int k, real x) { return times_x(logistic, k, x); }, below_0},
+      {"silu", apply<f::silu>, [](int k, real x) { return times_x(logistic, k, x); }, below_0},
+      {"gelu", apply<f::gelu>, gelu_of},
+      {"selu", apply<f::selu>, selu_of},
+      {"mish", apply<f::mish>, [](int k, real x) { return times_x(tanh_of_softplus, k, x); }, below_0},
       {"x tanh(softplus)", [](value x) { return x * tanh(f::softplus::apply(x)); },
        [](int k, real x) { return times_x(tanh_of_softplus, k, x); }, below_0},
       {"1 / x", [](value x) { return 1.0 / x; }, [](int k, real x) { return power_of(-1, k, x); }, everywhere},

@@ -3,10 +3,12 @@
 //   relu       max(x, 0)                      elu        x, or e^x - 1 below 0
 //   sigmoid    1 / (1 + e^-x)                 softplus   ln(1 + e^x)
 //   tanh       (e^x - e^-x) / (e^x + e^-x)    softmax    e^x over the sum along the last axis
+//   gelu, gelu_by_tanh, silu, mish, selu, relu6, hard_sigmoid, hard_swish: see op/elementwise/activations.hpp
 #pragma once
 
 #include <utility>
 
+#include <pinion/op/elementwise/activations.hpp>
 #include <pinion/op/elementwise/functions.hpp>
 #include <pinion/op/nn/functions.hpp>
 
@@ -17,9 +19,17 @@ namespace pinion { inline namespace v0 { namespace nn {
 //
 //   auto h = pn::nn::dense(x, 160, [](const pn::expr<float>& y) { return pn::maximum(y, y * .2f); });
 using pinion::elu;
+using pinion::gelu;
+using pinion::gelu_by_tanh;
+using pinion::hard_sigmoid;
+using pinion::hard_swish;
 using pinion::log_softmax;
+using pinion::mish;
 using pinion::relu;
+using pinion::relu6;
+using pinion::selu;
 using pinion::sigmoid;
+using pinion::silu;
 using pinion::softmax;
 using pinion::softplus;
 // The hyperbolic tangent as an object; see op/elementwise/functions.hpp for the reason why pinion::tanh is a function.

@@ -32,12 +32,12 @@ namespace op {
 // pinion::compiled. Lines are filled by hand, since the formatter would indent and so lengthen the list.
 // clang-format off
 using ops_of_elements = type_list<
-    constant, fill, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of, reduce_sum, reduce_mean,
-    reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any, expand_like, map_reduction, prod_grad, argmax, softmax,
-    log_softmax, scale_rows, softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k, random_uniform,
-    random_normal, truncated_normal, gather, partition_indices, scatter_dense, one_hot, reshape, reshape_like,
-    merge_axes, expand_dims, squeeze, transpose, concat, split_like, split, slice, slice_like, pad_like, pad, tile,
-    tile_grad, select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+    constant, fill, placeholder, identity, stop_gradient, zeros_like, ones_like, no_op, range, shape_of, reduce_sum,
+    reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any, expand_like, map_reduction, prod_grad,
+    argmax, softmax, log_softmax, scale_rows, softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,
+    random_uniform, random_normal, truncated_normal, gather, partition_indices, scatter_dense, one_hot, reshape,
+    reshape_like, merge_axes, expand_dims, squeeze, transpose, concat, split_like, split, slice, slice_like, pad_like,
+    pad, tile, tile_grad, select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 using other_ops = type_list<
     conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad, max_pool_grad_grad, avg_pool,
     avg_pool_grad, matmul, biased_matmul, matmul_relu_gradient, matmul_bias_gradient,

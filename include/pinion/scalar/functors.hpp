@@ -6,6 +6,8 @@
 // not found.
 #pragma once
 
+#include <string_view>
+
 #include <pinion/base/type_list.hpp>
 
 namespace pinion { inline namespace v0 { namespace scalar { namespace functor {
@@ -186,6 +188,117 @@ struct softplus {
     const auto linear = max(x, 0.0);  // named, so that every compiler emits it first
     const auto y = linear + log1p(exp(-abs(x)));
     return with_derivative(y, x, logistic(x));
+  }
+};
+
+// The functions below are nodes of op Map, which carry their programs, and these are the base names of the nodes.
+
+// The Gaussian error linear unit, x P(X <= x) for a normal X: x erfc(-x / sqrt(2)) / 2, which keeps its digits where x
+// is far below 0 (Hendrycks and Gimpel 2016).
+struct gelu {
+  static constexpr int arity = 1;
+  static constexpr std::string_view name = "Gelu";
+  template <class V>
+  static constexpr auto apply(V x) {
+    const auto share = erfc(x * -0.70710678118654752);
+    const auto half = x * 0.5;
+    return half * share;
+  }
+};
+
+// The same with the approximation x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as x times the logistic function
+// of twice that argument. Beyond 30 that function is 1 or 0 in every dtype, and the cube of a larger number might
+// overflow.
+struct gelu_by_tanh {
+  static constexpr int arity = 1;
+  static constexpr std::string_view name = "Gelu";
+  template <class V>
+  static constexpr auto apply(V x) {
+    const auto below = min(x, 30.0);
+    const auto bounded = max(below, -30.0);
+    const auto square = bounded * bounded;
+    const auto cubic = bounded * (1.0 + square * 0.044715);
+    return x * sigmoid::apply(cubic * 1.5957691216057308);
+  }
+};
+
+// x times the logistic function.
+struct silu {
+  static constexpr int arity = 1;
+  static constexpr std::string_view name = "Silu";
+  template <class V>
+  static constexpr auto apply(V x) {
+    return x * sigmoid::apply(x);
+  }
+};
+
+// x tanh(softplus(x)) (Misra 2019).
+struct mish {
+  static constexpr int arity = 1;
+  static constexpr std::string_view name = "Mish";
+  template <class V>
+  static constexpr auto apply(V x) {
+    return x * tanh(softplus::apply(x));
+  }
+};
+
+// The elu with the slope and the floor that keep the mean at 0 and the variance at 1 (Klambauer et al. 2017).
+struct selu {
+  static constexpr int arity = 1;
+  static constexpr std::string_view name = "Selu";
+  template <class V>
+  static constexpr auto apply(V x) {
+    constexpr double slope = 1.0507009873554805, floor = 1.7580993408473766;
+    const auto below = expm1(min(x, 0.0)) * floor;
+    const auto positive = x > 0.0;
+    const auto y = select(positive, x * slope, below);
+    const auto rises = y >= 0.0;
+    return with_derivative(y, x, select(rises, slope, y + floor));
+  }
+};
+
+// x above 0, and x times a slope elsewhere.
+struct leaky_relu {
+  static constexpr int arity = 2;
+  static constexpr std::string_view name = "LeakyRelu";
+  template <class V, class W>
+  static constexpr auto apply(V x, W slope) {
+    const auto below = x * slope;
+    const auto positive = x > 0.0;
+    return select(positive, x, below);
+  }
+};
+
+// x between 0 and 6, whose derivative at both ends is 0.
+struct relu6 {
+  static constexpr int arity = 1;
+  static constexpr std::string_view name = "Relu6";
+  template <class V>
+  static constexpr auto apply(V x) {
+    const auto above = max(x, 0.0);
+    const auto y = min(above, 6.0);
+    const auto over = x > 0.0;
+    const auto under = x < 6.0;
+    return with_derivative(y, x, select(over && under, 1.0, 0.0));
+  }
+};
+
+// relu6(x + 3) / 6, and x times that (Howard et al. 2019).
+struct hard_sigmoid {
+  static constexpr int arity = 1;
+  static constexpr std::string_view name = "HardSigmoid";
+  template <class V>
+  static constexpr auto apply(V x) {
+    const auto moved = x + 3.0;
+    return relu6::apply(moved) / 6.0;
+  }
+};
+struct hard_swish {
+  static constexpr int arity = 1;
+  static constexpr std::string_view name = "HardSwish";
+  template <class V>
+  static constexpr auto apply(V x) {
+    return x * hard_sigmoid::apply(x);
   }
 };
 

@@ -65,6 +65,13 @@ inline std::vector<row> source_rows() {
        },
        {},
        true},
+      {{"StopGradient"},
+       [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
+         return {{.note = "matrix", .inputs = {{{m, n}}}, .smooth = false}, {"nothing", {{{0}}}}};
+       },
+       [](const call&, const tensors& x) -> std::optional<expectation> { return expectation{{exactly(x[0])}}; },
+       {},
+       true},
       {{"ZerosLike", "OnesLike"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}};

@@ -185,13 +185,13 @@ concept scalar_functor = requires {
   { Functor::arity } -> std::convertible_to<int>;
 };
 template <class F, class... A>
-auto map_own(source_location where, A&&... operands) {
+auto map_own(std::string_view name, source_location where, A&&... operands) {
   static_assert(F::arity == sizeof...(A), "the function takes another number of operands: see its arity");
   static_assert(F::arity <= 2, "a function of one's own takes one or two operands");
   using T = common_value<A...>;
   static_assert(floating_value<T>,
                 "a function of one's own is computed on floating-point expressions; pn::cast<float>(x) converts");
-  return map_same<own_map<F>>({}, where, std::forward<A>(operands)...);
+  return map_same<own_map<F>>(name, where, std::forward<A>(operands)...);
 }
 }  // namespace dsl
 
@@ -220,12 +220,12 @@ auto map_own(source_location where, A&&... operands) {
 //   auto d = pn::map<distance>(a, b);
 template <dsl::scalar_functor F, dsl::graph_operand A>
 auto map(A&& x, source_location where = source_location::current()) {
-  return dsl::map_own<F>(where, std::forward<A>(x));
+  return dsl::map_own<F>({}, where, std::forward<A>(x));
 }
 template <dsl::scalar_functor F, class A, class B>
 requires dsl::operand_pair<A, B>
 auto map(A&& x, B&& y, source_location where = source_location::current()) {
-  return dsl::map_own<F>(where, std::forward<A>(x), std::forward<B>(y));
+  return dsl::map_own<F>({}, where, std::forward<A>(x), std::forward<B>(y));
 }
 
 // Elements of a where the condition, a bool expression, holds, and elements of b elsewhere. All three broadcast; a and

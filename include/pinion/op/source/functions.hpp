@@ -283,6 +283,14 @@ auto identity(A&& x, std::string_view name = {}, source_location where = source_
       g, dsl::make_node(g, op::identity::name, name, where, {}, {dsl::endpoint_of(x, where).endpoint(g)}));
 }
 
+// The operand's value, through which no gradient flows: for gradients and minimize() it is a constant.
+//
+//   auto target = pn::stop_gradient(reward + next * .99f);          // what a network is compared with, not trained by
+template <dsl::graph_operand A>
+auto stop_gradient(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
+  return dsl::node_call<op::stop_gradient, dsl::value_of<A>>(name, where, {}, std::forward<A>(x));
+}
+
 // The extents of the operand, int32 [rank]. They are those of the tensor in the running step, so unknown extents have
 // numbers here; x.shape() is the part that is known when the graph is built. No gradient flows through it. TensorFlow:
 // tf.shape.

@@ -53,6 +53,18 @@ struct identity {
   static void gradient(gradient_context& g);
 };
 
+// The value of its input, through which no gradient flows.
+struct stop_gradient {
+  static constexpr std::string_view name = "StopGradient";
+  static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{};
+  static constexpr bool bears_changing_inputs = true;
+  static constexpr bool hands_on = true;
+  static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
+  static void infer(shape_context& c);
+  static void gradient(gradient_context&) {}
+};
+
 struct zeros_like {
   static constexpr std::string_view name = op_names::zeros_like;
   static constexpr input_count inputs = 1;
