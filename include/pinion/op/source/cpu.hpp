@@ -88,10 +88,6 @@ inline std::unique_ptr<kernel> make_kernel(identity, const kernel_setup& setup) 
   return make_function_kernel(detail::passes_on{});
 }
 
-inline std::unique_ptr<kernel> make_kernel(stop_gradient, const kernel_setup& setup) {
-  return make_kernel(identity{}, setup);
-}
-
 inline std::unique_ptr<kernel> make_kernel(no_op, const kernel_setup&) {
   return make_function_kernel(detail::does_nothing{});
 }

@@ -54,14 +54,8 @@ struct identity {
 };
 
 // The value of its input, through which no gradient flows.
-struct stop_gradient {
+struct stop_gradient : identity {
   static constexpr std::string_view name = "StopGradient";
-  static constexpr input_count inputs = 1;
-  static constexpr attribute_list attrs{};
-  static constexpr bool bears_changing_inputs = true;
-  static constexpr bool hands_on = true;
-  static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
-  static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };
 

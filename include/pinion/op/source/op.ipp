@@ -37,10 +37,6 @@ PINION_DECL void identity::gradient(gradient_context& g) {
   g.pass(0, 0);
 }
 
-PINION_DECL void stop_gradient::infer(shape_context& c) {
-  c.output(c.dtype(0), c.shape(0));
-}
-
 PINION_DECL void zeros_like::infer(shape_context& c) {
   c.output(c.dtype(0), c.shape(0));
 }
