@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,30 @@ TEST_CASE_METHOD(activation_bench, "an activation of a sum is one node, and a na
   REQUIRE(inputs.size() == 1);
   CHECK(g.peek(inputs[0].node).name == "x");
   CHECK(expr<float>(silu(x, "gate")).name() == "gate");
+}
+
+TEST_CASE_METHOD(activation_bench, "clip_by_value joins the node that takes it, and a name keeps it apart") {
+  const expr<float> y = clip_by_value(x + 1.f, -1.f, 1.f) * 2.f;
+  const auto& inputs = g.peek(y.id(g)).inputs;
+  REQUIRE(inputs.size() == 1);
+  CHECK(g.peek(inputs[0].node).name == "x");
+  const expr<float> apart = clip_by_value(x, -1.f, 1.f, "clipped") * 2.f;
+  CHECK(g.peek(g.peek(apart.id(g)).inputs[0].node).base_name == "clipped");
+}
+
+TEST_CASE_METHOD(activation_bench, "activations of infinity are their limits, or NaN where infinity meets 0") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const expr<float> ends = constant(tensor<float>::of({-infinity, infinity}));
+  for (const expr<float>& y : {expr<float>(gelu(ends)), expr<float>(gelu_by_tanh(ends)), expr<float>(silu(ends)),
+                               expr<float>(mish(ends)), expr<float>(hard_swish(ends))}) {
+    const auto values = run(y);
+    INFO(y.name());
+    CHECK(std::isnan(values[0]));
+    CHECK(values[1] == infinity);
+  }
+  CHECK(run(selu(ends)) == std::vector<float>{-1.7580993408473766f, infinity});
+  CHECK(run(relu6(ends)) == std::vector<float>{0, 6});
+  CHECK(run(hard_sigmoid(ends)) == std::vector<float>{0, 1});
 }
 
 TEST_CASE_METHOD(activation_bench, "no gradient flows through stop_gradient, and its value is the operand's") {

@@ -3,8 +3,9 @@
 //   auto h = pn::nn::dense(x, 160, pn::gelu);
 //   auto y = pn::leaky_relu(pn::matmul(x, w) + b, .2f);      // the sum and the activation are one node
 //
-// Each takes float or double, and fuses, broadcasts and is differentiated like the other elementwise functions. But for
-// clip_by_value their nodes have op Map, named after the function, and carry their programs.
+// Each fuses, broadcasts and is differentiated like the other elementwise functions. An activation takes float or
+// double, and its node has op Map, is named after the function, and carries its program; clip_by_value takes any
+// number, and its node has op Minimum.
 #pragma once
 
 #include <string_view>
@@ -26,9 +27,9 @@ namespace pinion { inline namespace v0 {
 // gelu is x P(X <= x) for a normal X, which is x (1 + erf(x / sqrt(2))) / 2, and gelu_by_tanh its approximation
 // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, which published weights may ask for. silu is x sigmoid(x), also
 // called swish, and mish x tanh(softplus(x)). selu is 1.0507 x above 0 and 1.7581 (e^x - 1) elsewhere. relu6 is x
-// between 0 and 6, hard_sigmoid relu6(x + 3) / 6, and hard_swish x times that. At -infinity gelu, silu and mish are
-// NaN, since infinity times 0 is. TensorFlow: tf.nn.gelu with approximate false or true, tf.nn.silu, tf.nn.selu,
-// tf.nn.relu6.
+// between 0 and 6, hard_sigmoid relu6(x + 3) / 6, and hard_swish x times that. Of -infinity selu is
+// -1.7581, relu6 and hard_sigmoid are 0, and the others NaN, since infinity times 0 is. TensorFlow: tf.nn.gelu with
+// approximate false or true, tf.nn.silu, tf.nn.selu, tf.nn.relu6.
 PINION_ACTIVATION(gelu)
 PINION_ACTIVATION(gelu_by_tanh)
 PINION_ACTIVATION(silu)
@@ -57,8 +58,7 @@ template <dsl::graph_operand A, class L, class H>
 requires dsl::operand_pair<A, L> && dsl::operand_pair<A, H>
 auto clip_by_value(A&& x, L&& low, H&& high, std::string_view name = {},
                    source_location where = source_location::current()) {
-  return minimum(maximum(std::forward<A>(x), std::forward<L>(low), {}, where), std::forward<H>(high),
-                 name.empty() ? "clip_by_value" : name, where);
+  return minimum(maximum(std::forward<A>(x), std::forward<L>(low), {}, where), std::forward<H>(high), name, where);
 }
 
 }}  // namespace pinion::v0
