@@ -191,7 +191,7 @@ struct softplus {
   }
 };
 
-// The functions below are nodes of op Map, which carry their programs, and these are the base names of the nodes.
+// Functors that have a `name` have no op of their own: nodes of op Map compute them, and have that base name.
 
 // The Gaussian error linear unit, x P(X <= x) for a normal X: x erfc(-x / sqrt(2)) / 2, which keeps its digits where x
 // is far below 0 (Hendrycks and Gimpel 2016).
@@ -206,7 +206,7 @@ struct gelu {
   }
 };
 
-// The same with the approximation x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as x times the logistic function
+// gelu by the approximation x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as x times the logistic function
 // of twice that argument. Beyond 30 that function is 1 or 0 in every dtype, and the cube of a larger number might
 // overflow.
 struct gelu_by_tanh {
