@@ -14,6 +14,7 @@
 #include <pinion/op/matmul/op.ipp>
 #include <pinion/op/nn/op.ipp>
 #include <pinion/op/operations.ipp>
+#include <pinion/op/order/op.ipp>
 #include <pinion/op/queue/op.ipp>
 #include <pinion/op/random/op.ipp>
 #include <pinion/op/reduce/op.ipp>

@@ -27,6 +27,7 @@
 #include <pinion/op/layout/functions.hpp>
 #include <pinion/op/matmul/functions.hpp>
 #include <pinion/op/nn/functions.hpp>
+#include <pinion/op/order/functions.hpp>
 #include <pinion/op/queue/functions.hpp>
 #include <pinion/op/queue/queue_list.hpp>
 #include <pinion/op/random/functions.hpp>

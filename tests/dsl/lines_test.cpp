@@ -137,6 +137,10 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)tile(x, {2, 1}); });
   here([&] { (void)gather(x, numbers); });
   here([&] { (void)one_hot<float>(numbers, 3); });
+  here([&] { (void)pinion::sort(x), argsort(x); });
+  here([&] { (void)top_k(x, 2); });
+  here([&] { (void)cumsum(x), cumprod(x, 1); });
+  here([&] { (void)take_along_axis(x, argsort(x)); });
   here([&] { (void)softmax(x), log_softmax(x); });
   here([&] { (void)softmax_cross_entropy_with_logits(y, x); });
   here([&] { (void)sparse_softmax_cross_entropy_with_logits(numbers, x); });

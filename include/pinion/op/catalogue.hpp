@@ -14,6 +14,7 @@
 #include <pinion/op/layout/op.hpp>
 #include <pinion/op/matmul/op.hpp>
 #include <pinion/op/nn/op.hpp>
+#include <pinion/op/order/op.hpp>
 #include <pinion/op/queue/op.hpp>
 #include <pinion/op/random/op.hpp>
 #include <pinion/op/reduce/op.hpp>
@@ -37,7 +38,8 @@ using ops_of_elements = type_list<
     argmax, softmax, log_softmax, scale_rows, softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,
     random_uniform, random_normal, truncated_normal, gather, partition_indices, scatter_dense, one_hot, reshape,
     reshape_like, merge_axes, expand_dims, squeeze, transpose, concat, split_like, split, slice, slice_like, pad_like,
-    pad, tile, tile_grad, select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+    pad, tile, tile_grad, sort, arg_sort, top_k, cumsum, cumprod, linear_recurrence, take_along_axis, add_along_axis,
+    select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 using other_ops = type_list<
     conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad, max_pool_grad_grad, avg_pool,
     avg_pool_grad, matmul, biased_matmul, matmul_relu_gradient, matmul_bias_gradient,
