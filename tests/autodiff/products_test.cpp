@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <limits>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -92,7 +93,42 @@ void check_beside_scalars(const numbers& at) {
   }
 }
 
+// The derivatives of all cumulative products of `at`, weighted by 1, 2, ..., along one direction after the other.
+void check_cumulative(const numbers& at, const cumulative_options& options) {
+  graph g;
+  const auto use = g.as_default();
+  const expr<double> x = placeholder<double>({unknown}, "x");
+  numbers by_place(at.size());
+  std::iota(by_place.begin(), by_place.end(), 1);
+  expr<double> y = reduce_sum(cumprod(x, 0, options) * constant(by_place));
+  std::vector<numbers> weights;
+  session s{{.graph = &g}};
+  for (int order = 1; order <= 3; ++order) {
+    weights.push_back(directions(at.size(), order));
+    y = reduce_sum(std::get<0>(gradients(y, x)) * constant(weights.back()));
+    const auto n = static_cast<std::ptrdiff_t>(at.size());
+    double want = 0;
+    for (std::ptrdiff_t k = 0; k < n; ++k) {
+      const std::ptrdiff_t first = !options.reverse ? 0 : options.exclusive ? k + 1 : k;
+      const std::ptrdiff_t last = options.reverse ? n : options.exclusive ? k : k + 1;
+      const auto factors = [&](const numbers& all) { return numbers(all.begin() + first, all.begin() + last); };
+      std::vector<numbers> of_factors;
+      for (const numbers& w : weights) of_factors.push_back(factors(w));
+      want += by_place[static_cast<std::size_t>(k)] * weighted(factors(at), of_factors);
+    }
+    INFO("order " << order << (options.exclusive ? ", exclusive" : "") << (options.reverse ? ", reverse" : ""));
+    CHECK(double(s.run({{x, at}}, y)) == want);
+  }
+}
+
 }  // namespace
+
+TEST_CASE("the derivatives of cumulative products are exact beside zeros, in every order and either direction") {
+  for (const bool exclusive : {false, true})
+    for (const bool reverse : {false, true})
+      for (const numbers& at : {numbers{2, 3, 5, 1}, numbers{2, 0, 5, 4}, numbers{0, 3, 0, 2}, numbers{0}})
+        check_cumulative(at, {.exclusive = exclusive, .reverse = reverse});
+}
 
 TEST_CASE("a product has derivatives of any order, in every direction") {
   check_directions({2, -3, 5, 1, 4, -2}, 6);

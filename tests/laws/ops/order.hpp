@@ -132,13 +132,25 @@ inline double wrapped(dtype type, double v) {
   }
 }
 
-// A number that is computed of one with that slack, and of a term of that size on the way. Nothing is known behind an
-// overflow.
-inline ranged followed(dtype type, double value, double slack, double size) {
-  if (!is_floating(type)) return {value, 0};
-  if (!(std::abs(value) <= largest(type)) || !(size <= largest(type)))
-    return {value, std::numeric_limits<double>::infinity()};
-  return {value, slack + spacing(type, value) + spacing(type, size)};
+// The element behind one that is known so far, to within its slack: next(x) is computed of that one, and of a term of
+// that size on the way. Its own slack is how far next goes apart over those of the one before, and the rounding. Behind
+// a sure overflow comes an infinity; where it is not sure, anything.
+template <class Next>
+ranged followed(dtype type, const ranged& so_far, const Next& next, double term) {
+  constexpr double unknown = std::numeric_limits<double>::infinity();
+  const double value = next(so_far.value);
+  if (!is_floating(type)) return {wrapped(type, value), 0};
+  double slack = 0;
+  for (const double x : {so_far.value - so_far.slack, so_far.value + so_far.slack}) {
+    const double other = next(x), apart = std::abs(other - value);
+    if (other == value || (std::isnan(other) && std::isnan(value))) continue;
+    slack = std::max(slack, std::isnan(apart) ? unknown : apart);
+  }
+  if (std::isnan(value) || slack == unknown) return {value, slack};
+  const double most = largest(type), edge = 2 * spacing(type, most);
+  if (std::abs(value) - slack > most + edge) return {std::copysign(unknown, value), 0};
+  if (std::abs(value) + slack > most - edge || std::abs(term) > most - edge) return {value, unknown};
+  return {value, slack + spacing(type, value) + spacing(type, term)};
 }
 
 inline row cumulative_row() {
@@ -159,8 +171,8 @@ inline row cumulative_row() {
               for (const std::size_t e : directed(forward, c)) {
                 if (exclusive) y[e] = so_far;
                 const double v = x[0][e];
-                so_far = followed(type, wrapped(type, sums ? so_far.value + v : so_far.value * v),
-                                  sums ? so_far.slack : so_far.slack * std::abs(v), std::abs(so_far.value));
+                so_far = followed(
+                    type, so_far, [&](double a) { return sums ? a + v : a * v; }, 0);
                 if (!exclusive) y[e] = so_far;
               }
             }
@@ -188,9 +200,9 @@ inline row recurrence_row() {
               ranged so_far{0, 0};
               for (const std::size_t e : directed(forward, c)) {
                 y[e] = so_far;
-                const double product = x[0][e] * so_far.value;
-                so_far = followed(c.inputs[0].dtype(), x[1][e] + product, so_far.slack * std::abs(x[0][e]),
-                                  std::abs(product));
+                so_far = followed(
+                    c.inputs[0].dtype(), so_far, [&](double y) { return x[1][e] + x[0][e] * y; },
+                    x[0][e] * so_far.value);
               }
             }
             return expectation{{y}};

@@ -106,6 +106,7 @@ struct take_along_axis_options {
 template <dsl::graph_operand A, dsl::graph_operand I>
 auto take_along_axis(A&& x, I&& indices, const take_along_axis_options& options = {},
                      source_location where = source_location::current()) {
+  static_assert(is_integer(dtype_of<dsl::value_of<I>>), "indices are int32 or int64; pn::cast<int>(x) converts");
   return dsl::node_call<op::take_along_axis, dsl::value_of<A>>(options.name, where, {{"axis", options.axis}},
                                                                std::forward<A>(x), std::forward<I>(indices));
 }
