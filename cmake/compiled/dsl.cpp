@@ -9,6 +9,7 @@
 #include <pinion/nn/update_ops.ipp>
 #include <pinion/op/control/functions.ipp>
 #include <pinion/op/conv/functions.ipp>
+#include <pinion/op/einsum/functions.ipp>
 #include <pinion/op/elementwise/map.ipp>
 #include <pinion/op/queue/functions.ipp>
 #include <pinion/op/queue/queue_list.ipp>

@@ -4,6 +4,8 @@
 #include <pinion/op/control/op.ipp>
 #include <pinion/op/conv/op.ipp>
 #include <pinion/op/conv/window.ipp>
+#include <pinion/op/einsum/equation.ipp>
+#include <pinion/op/einsum/op.ipp>
 #include <pinion/op/elementwise/cuda_form.ipp>
 #include <pinion/op/elementwise/cuda_map.ipp>
 #include <pinion/op/elementwise/cuda_map_gradient.ipp>

@@ -22,10 +22,10 @@
 #include <pinion/nn/split_layers.hpp>
 #include <pinion/op/control/functions.hpp>
 #include <pinion/op/conv/functions.hpp>
+#include <pinion/op/einsum/functions.hpp>
 #include <pinion/op/elementwise/functions.hpp>
 #include <pinion/op/gather/functions.hpp>
 #include <pinion/op/layout/functions.hpp>
-#include <pinion/op/matmul/functions.hpp>
 #include <pinion/op/nn/functions.hpp>
 #include <pinion/op/order/functions.hpp>
 #include <pinion/op/queue/functions.hpp>

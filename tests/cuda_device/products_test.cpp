@@ -7,8 +7,8 @@
 #include <string>
 
 #include <pinion/device/cuda/shared_library.hpp>
+#include <pinion/op/einsum/functions.hpp>
 #include <pinion/op/matmul/cublas.hpp>
-#include <pinion/op/matmul/functions.hpp>
 #include <pinion/train.hpp>
 
 #include "cuda_device/gpus.hpp"

@@ -4,6 +4,7 @@
 
 #include "laws/ops/control.hpp"
 #include "laws/ops/conv.hpp"
+#include "laws/ops/einsum.hpp"
 #include "laws/ops/gather.hpp"
 #include "laws/ops/layout.hpp"
 #include "laws/ops/map.hpp"
@@ -24,9 +25,9 @@ namespace laws {
 const std::vector<row>& all_rows() {
   static const auto rows = [] {
     std::vector<row> all;
-    for (const auto& family : {control_rows(), conv_rows(), gather_rows(), layout_rows(), map_rows(), matmul_rows(),
-                               nn_rows(), order_rows(), queue_rows(), random_rows(), reduce_rows(), slice_rows(),
-                               source_rows(), summary_rows(), sync_rows(), variable_rows()})
+    for (const auto& family : {control_rows(), conv_rows(), einsum_rows(), gather_rows(), layout_rows(), map_rows(),
+                               matmul_rows(), nn_rows(), order_rows(), queue_rows(), random_rows(), reduce_rows(),
+                               slice_rows(), source_rows(), summary_rows(), sync_rows(), variable_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

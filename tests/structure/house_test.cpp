@@ -21,7 +21,7 @@ const std::vector<house::names> house_plan{
     {"state", "op/summary", "op/transfer"},
     {"dsl"},
     {"op/source", "op/layout", "op/matmul"},
-    {"op/elementwise", "op/conv", "op/slice"},
+    {"op/elementwise", "op/conv", "op/einsum", "op/slice"},
     {"op/reduce", "op/sync", "op/variable"},
     {"op/control", "op/gather", "op/random", "place", "placement/policy"},
     {"op/layer", "op/nn", "op/order", "op/queue"},

@@ -93,6 +93,7 @@ using pinion::dropout_options;
 using pinion::dtype;
 using pinion::dtype_of;
 using pinion::dtype_set;
+using pinion::einsum;
 using pinion::element;
 using pinion::elu;
 using pinion::equal;

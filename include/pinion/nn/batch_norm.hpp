@@ -16,7 +16,7 @@
 #include <pinion/graph/scopes.hpp>
 #include <pinion/nn/training_flag.hpp>
 #include <pinion/nn/update_ops.hpp>
-#include <pinion/op/matmul/functions.hpp>
+#include <pinion/op/einsum/functions.hpp>
 #include <pinion/op/nn/functions.hpp>
 #include <pinion/op/reduce/functions.hpp>
 

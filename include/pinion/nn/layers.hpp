@@ -27,7 +27,7 @@
 #include <pinion/nn/activations.hpp>
 #include <pinion/nn/initializers.hpp>
 #include <pinion/op/conv/functions.hpp>
-#include <pinion/op/matmul/functions.hpp>
+#include <pinion/op/einsum/functions.hpp>
 #include <pinion/op/reduce/functions.hpp>
 
 namespace pinion { inline namespace v0 { namespace nn {

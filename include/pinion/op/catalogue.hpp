@@ -8,6 +8,7 @@
 #include <pinion/base/type_list.hpp>
 #include <pinion/op/control/op.hpp>
 #include <pinion/op/conv/op.hpp>
+#include <pinion/op/einsum/op.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/gather/op.hpp>
 #include <pinion/op/layer/op.hpp>
@@ -42,7 +43,7 @@ using ops_of_elements = type_list<
     select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 using other_ops = type_list<
     conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad, max_pool_grad_grad, avg_pool,
-    avg_pool_grad, matmul, biased_matmul, matmul_relu_gradient, matmul_bias_gradient,
+    avg_pool_grad, matmul, batch_matmul, einsum, einsum_like, biased_matmul, matmul_relu_gradient, matmul_bias_gradient,
     variable, assign, assign_add, assign_sub, assign_multiply, fifo_queue, random_shuffle_queue, padding_fifo_queue,
     priority_queue, queue_enqueue, queue_enqueue_many, queue_dequeue, queue_dequeue_many, queue_dequeue_up_to,
     queue_size, queue_is_closed, queue_close, gradient_accumulator, accumulator_apply, sparse_accumulator_apply,

@@ -39,6 +39,8 @@ struct product {
   bool transpose_a, transpose_b;
   // Elements from one stored row to the next, which are more than a row has in a part of a product.
   std::int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n, ldc = n;
+  // Whether the product is added to what c holds.
+  bool add = false;
 
   // The part that makes `count` rows of c from row `first` on.
   product rows(std::int64_t first, std::int64_t count) const {
@@ -93,7 +95,7 @@ struct onednn_thread {
 inline void onednn_gemm(const product<float>& p) {
   const onednn_thread ready;
   const auto status = dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1.0f, p.a, p.lda,
-                                 p.b, p.ldb, 0.0f, p.c, p.ldc);
+                                 p.b, p.ldb, p.add ? 1.0f : 0.0f, p.c, p.ldc);
   if (status != dnnl_success) throw error(errc::internal, "dnnl_sgemm failed with status " + std::to_string(status));
 }
 #endif
@@ -128,7 +130,7 @@ void blas_gemm(const product<T>& p) {
   const auto i = [](std::int64_t x) { return static_cast<int>(x); };
   const auto call = [&](auto gemm) {
     gemm(CblasRowMajor, side(p.transpose_a), side(p.transpose_b), i(p.m), i(p.n), i(p.k), T(1), p.a, i(p.lda), p.b,
-         i(p.ldb), T(0), p.c, i(p.ldc));
+         i(p.ldb), T(p.add), p.c, i(p.ldc));
   };
   if constexpr (std::is_same_v<T, float>)
     call(cblas_sgemm);
@@ -142,7 +144,7 @@ template <class T>
 void plain_gemm(const product<T>& p) {
   std::vector<T> row(static_cast<std::size_t>(p.n));
   for (std::int64_t i = 0; i < p.m; ++i) {
-    row.assign(row.size(), T{});
+    p.add ? row.assign(p.c + i * p.ldc, p.c + i * p.ldc + p.n) : row.assign(row.size(), T{});
     for (std::int64_t x = 0; x < p.k; ++x) {
       const T a = p.transpose_a ? p.a[x * p.lda + i] : p.a[i * p.lda + x];
       for (std::int64_t j = 0; j < p.n; ++j) {
@@ -194,6 +196,7 @@ template <class T>
 void gemm(const product<T>& p) {
   if (p.m == 0 || p.n == 0) return;
   if (p.k == 0) {
+    if (p.add) return;
     for (std::int64_t i = 0; i < p.m; ++i) std::fill_n(p.c + i * p.ldc, p.n, T{});
     return;
   }

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <pinion/base/arithmetic.hpp>
 #include <pinion/op/gather/cpu.hpp>
 #include <pinion/op/gather/rows.hpp>
 #include <pinion/op/order/op.hpp>
@@ -136,22 +137,18 @@ void run_top_k(kernel_context& c, std::int64_t k) {
 }
 
 // Integers wrap on overflow.
-template <class T>
-using unsigned_of =
-    typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
-
 struct sum_so_far {
   static constexpr int none = 0;
   template <class T>
   T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<unsigned_of<T>>(a) + static_cast<unsigned_of<T>>(b));
+    return wrapped_sum(a, b);
   }
 };
 struct product_so_far {
   static constexpr int none = 1;
   template <class T>
   T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<unsigned_of<T>>(a) * static_cast<unsigned_of<T>>(b));
+    return wrapped_product(a, b);
   }
 };
 
@@ -262,7 +259,7 @@ void run_add_along_axis(kernel_context& c, std::int64_t axis) {
       for (std::int64_t row = 0; row < of_rows.rows; ++row, index += of_rows.inner, from += of_rows.inner)
         for (std::int64_t j = 0; j < block.width; ++j) {
           T& sum = to[static_cast<std::int64_t>(index[j]) * of_y.inner + j];
-          sum = sum_so_far()(sum, from[j]);
+          sum = wrapped_sum(sum, from[j]);
         }
     });
   });

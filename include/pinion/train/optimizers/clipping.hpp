@@ -17,8 +17,8 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/number_text.hpp>
 #include <pinion/graph/called_from.hpp>
+#include <pinion/op/einsum/functions.hpp>
 #include <pinion/op/elementwise/functions.hpp>
-#include <pinion/op/matmul/functions.hpp>
 #include <pinion/op/reduce/functions.hpp>
 #include <pinion/train/optimizers/gradient_of_variable.hpp>
 
