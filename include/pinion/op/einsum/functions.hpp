@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/node_call.hpp>
 #include <pinion/op/einsum/op.hpp>
 #include <pinion/op/matmul/op.hpp>
