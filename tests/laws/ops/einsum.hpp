@@ -139,6 +139,8 @@ inline std::vector<sample> einsum_samples(std::int64_t m, std::int64_t n) {
   add("ijk,jil->kl", {{2, 3, m}, {3, 2, n}});
   add("ib,jb->ijb", {{4, n}, {3, n}});
   add("ij,k->k", {{m, 4}, {n}});
+  add("ikb,jkb->ijb", {{m, 8, 3}, {n, 8, 3}});
+  add("ikab,kjba->iabj", {{m, 9, 2, 2}, {9, n, 2, 2}});
   add("...i,...i->...", {{m, 1, n}, {4, n}});
   add("i...,j...->...", {{3, m}, {4, m}});
   add("ij->ji", {{m, n}});

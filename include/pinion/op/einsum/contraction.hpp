@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <pinion/base/arithmetic.hpp>
@@ -230,15 +233,72 @@ void by_elements(const contraction<T>& c, task_services& services) {
   });
 }
 
+// Moves the elements of one tensor into another.
+template <class T>
+void copy(const T* from, T* to, const axis_list& axes, task_services& services) {
+  static constexpr T one = 1;
+  by_elements(contraction<T>{from, &one, to, joined(axes)}, services);
+}
+
+// One tensor of a contraction beside a copy in which the axes of each kind are neighbours, and so are one axis.
+template <class T>
+struct packed_tensor {
+  axis_list moves = {};  // x: along the tensor, z: along the copy
+  std::vector<T> elements = {};
+
+  // Takes the axes of `whole` that the tensor moves along, those of the last kind last. In `packed` it moves along its
+  // copy.
+  packed_tensor(const axis_list& whole, axis_list& packed, std::int64_t contraction_axis::*tensor,
+                std::initializer_list<axis_kind> order) {
+    std::int64_t stride = 1;
+    for (auto kind = std::rbegin(order); kind != std::rend(order); ++kind)
+      for (std::size_t i = 0; i < whole.size(); ++i)
+        if (whole[i].*tensor != 0 && kind_of(whole[i]) == *kind) {
+          moves.push_back({whole[i].extent, whole[i].*tensor, 0, stride});
+          packed[i].*tensor = stride;
+          stride *= whole[i].extent;
+        }
+    elements.resize(static_cast<std::size_t>(stride));
+  }
+};
+
+// Computes a contraction of copies, in which matrices are as large as they can be.
+template <class T>
+void by_packed_products(const contraction<T>& c, task_services& services) {
+  using enum axis_kind;
+  axis_list axes = c.axes;
+  packed_tensor<T> x(c.axes, axes, &contraction_axis::x, {other, both, m, k}),
+      y(c.axes, axes, &contraction_axis::y, {other, both, k, n}),
+      z(c.axes, axes, &contraction_axis::z, {other, both, m, n});
+  copy(c.x, x.elements.data(), x.moves, services);
+  copy(c.y, y.elements.data(), y.moves, services);
+  axes = joined(std::move(axes));
+  by_products(contraction<T>{x.elements.data(), y.elements.data(), z.elements.data(), axes}, largest_product(axes),
+              services);
+  for (contraction_axis& a : z.moves) std::swap(a.x, a.z);
+  copy(z.elements.data(), c.z, z.moves, services);
+}
+
+// The operations of a product of matrices that have all axes of their kind.
+inline std::int64_t most_operations(const axis_list& axes) {
+  std::int64_t product = 1;
+  for (const contraction_axis& a : axes)
+    if (kind_of(a) != axis_kind::both && kind_of(a) != axis_kind::other) product *= a.extent;
+  return product;
+}
+
 }  // namespace einsum
 
 // Computes a contraction whose extents are all above 0. Elements of z that no axes lead to are left as they are. The
 // same operands yield the same bits whatever the number of threads.
 template <class T>
 void contract(contraction<T> c, task_services& services) {
-  constexpr std::int64_t worth_a_call = 1 << 9;
+  constexpr std::int64_t worth_a_call = 1 << 9, worth_copies = 1 << 12;
   c.axes = einsum::joined(std::move(c.axes));
   const einsum::matrix_axes of = einsum::largest_product(c.axes);
+  const std::int64_t most = einsum::most_operations(c.axes);
+  if (of.operations() < worth_copies && most >= std::max(worth_copies, 16 * of.operations()))
+    return einsum::by_packed_products(c, services);
   if (of.operations() >= worth_a_call) return einsum::by_products(c, of, services);
   einsum::by_elements(c, services);
 }

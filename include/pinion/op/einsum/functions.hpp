@@ -84,7 +84,8 @@ any_expr make_einsum(const equation_text& equation, const std::vector<any_expr>&
 //
 // Two operands at a time are contracted, those first whose product is smallest beside them, where extents are known;
 // letters that one operand has alone are summed over before. Products of matrices are found in the operands as they lie
-// in memory; where a library cannot read them so, a loop computes the sum. Throws invalid_argument for text that is no
+// in memory, and copies are made where a library cannot read them so. An equation that permutes the axes of one operand
+// makes a Transpose. Throws invalid_argument for text that is no
 // equation, and for operands that do not fit it. The gradient of each operand is a sum of the same kind. CPUs only.
 // TensorFlow: tf.einsum.
 template <dsl::graph_operand A, dsl::graph_operand... B>

@@ -6,6 +6,7 @@
 
 #include <pinion/op/einsum/equation.hpp>
 #include <pinion/op/einsum/functions.hpp>
+#include <pinion/op/layout/op.hpp>
 #include <pinion/opkit/build.hpp>
 
 namespace pinion { inline namespace v0 { namespace dsl {
@@ -91,7 +92,22 @@ class open_einsum {
     terms_.erase(terms_.begin() + static_cast<std::ptrdiff_t>(b));
   }
 
+  // Whether the axes of one operand are to be permuted, and no more.
+  static bool permutes(const std::string& term, const std::string& result) {
+    const auto stands_once = [&](char c) { return c != '.' && std::count(term.begin(), term.end(), c) == 1; };
+    return std::all_of(term.begin(), term.end(), stands_once) &&
+           std::is_permutation(term.begin(), term.end(), result.begin(), result.end());
+  }
+
+  any_expr make_transpose(const std::string& term, const std::string& result, const any_expr& x) const {
+    integers permutation;
+    for (const char c : result) permutation.push_back(static_cast<std::int64_t>(term.find(c)));
+    return {*graph_,
+            make_node(*graph_, op::transpose::name, {}, where_, {{"perm", permutation}}, {x.endpoint(*graph_)})};
+  }
+
   any_expr make(std::vector<std::string> terms, const std::string& result, const std::vector<any_expr>& of) const {
+    if (terms.size() == 1 && permutes(terms[0], result)) return make_transpose(terms[0], result, of[0]);
     std::vector<output> inputs;
     for (const any_expr& x : of) inputs.push_back(x.endpoint(*graph_));
     const std::string text = op::detail::einsum_equation{std::move(terms), result}.text();
