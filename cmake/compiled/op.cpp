@@ -15,6 +15,7 @@
 #include <pinion/op/layout/op.ipp>
 #include <pinion/op/matmul/op.ipp>
 #include <pinion/op/nn/op.ipp>
+#include <pinion/op/norm/op.ipp>
 #include <pinion/op/operations.ipp>
 #include <pinion/op/order/op.ipp>
 #include <pinion/op/queue/op.ipp>

@@ -18,6 +18,7 @@
 #include <pinion/nn/batch_norm.hpp>
 #include <pinion/nn/embedding.hpp>
 #include <pinion/nn/layers.hpp>
+#include <pinion/nn/norms.hpp>
 #include <pinion/nn/partitioned_variable.hpp>
 #include <pinion/nn/split_layers.hpp>
 #include <pinion/op/control/functions.hpp>
@@ -27,6 +28,7 @@
 #include <pinion/op/gather/functions.hpp>
 #include <pinion/op/layout/functions.hpp>
 #include <pinion/op/nn/functions.hpp>
+#include <pinion/op/norm/functions.hpp>
 #include <pinion/op/order/functions.hpp>
 #include <pinion/op/queue/functions.hpp>
 #include <pinion/op/queue/queue_list.hpp>

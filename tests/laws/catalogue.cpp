@@ -10,6 +10,7 @@
 #include "laws/ops/map.hpp"
 #include "laws/ops/matmul.hpp"
 #include "laws/ops/nn.hpp"
+#include "laws/ops/norm.hpp"
 #include "laws/ops/order.hpp"
 #include "laws/ops/queue.hpp"
 #include "laws/ops/random.hpp"
@@ -25,9 +26,10 @@ namespace laws {
 const std::vector<row>& all_rows() {
   static const auto rows = [] {
     std::vector<row> all;
-    for (const auto& family : {control_rows(), conv_rows(), einsum_rows(), gather_rows(), layout_rows(), map_rows(),
-                               matmul_rows(), nn_rows(), order_rows(), queue_rows(), random_rows(), reduce_rows(),
-                               slice_rows(), source_rows(), summary_rows(), sync_rows(), variable_rows()})
+    for (const auto& family :
+         {control_rows(), conv_rows(), einsum_rows(), gather_rows(), layout_rows(), map_rows(), matmul_rows(),
+          nn_rows(), norm_rows(), order_rows(), queue_rows(), random_rows(), reduce_rows(), slice_rows(), source_rows(),
+          summary_rows(), sync_rows(), variable_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

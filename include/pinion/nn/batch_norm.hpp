@@ -35,7 +35,7 @@ struct batch_norm_options {
 namespace detail {
 
 // Throws invalid_argument for a shape other than [n, .., channels] of a known number of channels.
-void expect_channels(const shape& extent, const any_expr& of);
+void expect_channels(std::string_view layer, const shape& extent, const any_expr& of);
 // All axes but the last one of a tensor of a rank.
 axis_list all_but_channels(int rank);
 
@@ -77,7 +77,7 @@ expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
   using T = dsl::value_of<A>;
   dsl::check_floating<A>();
   const shape extent = operand.shape();
-  detail::expect_channels(extent, operand);
+  detail::expect_channels("batch_norm", extent, operand);
   const called_from line(where);
   const name_scope scope{o.name};
   const expr<T> x = std::forward<A>(operand);

@@ -7,9 +7,9 @@
 
 namespace pinion { inline namespace v0 { namespace nn {
 
-PINION_DECL void detail::expect_channels(const shape& extent, const any_expr& of) {
+PINION_DECL void detail::expect_channels(std::string_view layer, const shape& extent, const any_expr& of) {
   if (extent.rank() >= 2 && extent[extent.rank() - 1] >= 1) return;
-  throw error(errc::invalid_argument, "batch_norm of '" + of.name() + "' of shape " + to_string(extent) +
+  throw error(errc::invalid_argument, std::string(layer) + " of '" + of.name() + "' of shape " + to_string(extent) +
                                           ": it takes [n, .., channels] of a known number of channels");
 }
 

@@ -61,28 +61,28 @@ expr<T> end_of_layer(const Y& y, std::int64_t units, Activation activation, cons
 
 }  // namespace detail
 
-// A dense layer: x [n, inputs] -> activation(x kernel + bias) [n, units]. It makes the variables NAME/kernel [inputs,
-// units] and NAME/bias [units]. The kernel begins uniform in +-sqrt(6 / (inputs + units)) (Glorot and Bengio 2010) and
-// the bias as 0, unless the options have other initialisers. Throws invalid_argument unless x is a matrix with a known
-// number of columns, and units are positive. float, double. Each call makes variables of its own, which are trainable
-// and global; run global_variables_initializer() after the last layer is made. To use one kernel twice, make the
-// variable and call matmul. Open guards and scopes hold for the variables and for the computation alike. `activation`
-// is one of nn/activations.hpp, a function of an expression, or nullptr. TensorFlow: tf.layers.dense, for matrices;
-// reshape other operands to [n, inputs] first.
+// A dense layer: x [..., inputs] -> activation(x kernel + bias) [..., units]. It makes the variables NAME/kernel
+// [inputs, units] and NAME/bias [units]. The kernel begins uniform in +-sqrt(6 / (inputs + units)) (Glorot and Bengio
+// 2010) and the bias as 0, unless the options have other initialisers. Throws invalid_argument unless x has rank 2 or
+// more and a known last extent, and units are positive. float, double. Each call makes variables of its own, which are
+// trainable and global; run global_variables_initializer() after the last layer is made. To use one kernel twice, make
+// the variable and call matmul. Open guards and scopes hold for the variables and for the computation alike.
+// `activation` is one of nn/activations.hpp, a function of an expression, or nullptr. TensorFlow: tf.layers.dense.
 template <dsl::graph_operand A, class Activation>
 expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, Activation activation, const dense_options& options = {},
                              source_location where = source_location::current()) {
   using T = dsl::value_of<A>;
   dsl::check_floating<A>();
   const shape extent = x.shape();
-  if (units < 1 || extent.rank() != 2 || extent[1] < 0)
+  const std::int64_t inputs = extent.rank() < 2 ? unknown : extent[extent.rank() - 1];
+  if (units < 1 || inputs < 0)
     throw error(errc::invalid_argument, "a dense layer of " + std::to_string(units) + " units on '" + x.name() +
                                             "' of shape " + to_string(extent) +
-                                            ": it takes a matrix of a known number of columns");
+                                            ": it takes rank 2 or more, and a known last extent");
   const called_from line(where);
   const name_scope scope{options.name};
   const initializer first = options.kernel_initializer.value_or(glorot_uniform_initializer(options.seed));
-  const auto kernel = variable(first.of<T>({extent[1], units}, where), {.name = "kernel"}, where);
+  const auto kernel = variable(first.of<T>({inputs, units}, where), {.name = "kernel"}, where);
   return detail::end_of_layer<T>(matmul(std::forward<A>(x), kernel, {}, where), units, activation, options, where);
 }
 // Takes the activation as a function of pinion by its name: dense(x, 160, pn::tanh).

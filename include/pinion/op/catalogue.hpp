@@ -15,6 +15,7 @@
 #include <pinion/op/layout/op.hpp>
 #include <pinion/op/matmul/op.hpp>
 #include <pinion/op/nn/op.hpp>
+#include <pinion/op/norm/op.hpp>
 #include <pinion/op/order/op.hpp>
 #include <pinion/op/queue/op.hpp>
 #include <pinion/op/random/op.hpp>
@@ -40,7 +41,8 @@ using ops_of_elements = type_list<
     random_uniform, random_normal, truncated_normal, gather, partition_indices, scatter_dense, one_hot, reshape,
     reshape_like, merge_axes, expand_dims, squeeze, transpose, concat, split_like, split, slice, slice_like, pad_like,
     pad, tile, tile_grad, sort, arg_sort, top_k, cumsum, cumprod, linear_recurrence, take_along_axis, add_along_axis,
-    select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+    layer_norm, layer_norm_gradient, rms_norm, rms_norm_gradient, select_text,
+    map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 using other_ops = type_list<
     conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad, max_pool_grad_grad, avg_pool,
     avg_pool_grad, matmul, batch_matmul, einsum, einsum_like, biased_matmul, matmul_relu_gradient, matmul_bias_gradient,

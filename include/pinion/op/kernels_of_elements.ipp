@@ -7,6 +7,7 @@
 #include <pinion/op/kernel_table.hpp>
 #include <pinion/op/layout/cpu.hpp>
 #include <pinion/op/nn/cpu.hpp>
+#include <pinion/op/norm/cpu.hpp>
 #include <pinion/op/order/cpu.hpp>
 #include <pinion/op/random/cpu.hpp>
 #include <pinion/op/reduce/cpu.hpp>
