@@ -21,6 +21,7 @@
 #include <pinion/nn/norms.hpp>
 #include <pinion/nn/partitioned_variable.hpp>
 #include <pinion/nn/split_layers.hpp>
+#include <pinion/op/attention/functions.hpp>
 #include <pinion/op/control/functions.hpp>
 #include <pinion/op/conv/functions.hpp>
 #include <pinion/op/einsum/functions.hpp>

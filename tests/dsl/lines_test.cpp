@@ -138,6 +138,7 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)gather(x, numbers); });
   here([&] { (void)one_hot<float>(numbers, 3); });
   here([&] { (void)pinion::sort(x), argsort(x); });
+  here([&] { (void)scaled_dot_product_attention(x, x, x); });
   here([&] { (void)layer_norm(x, x, x), rms_norm(x, x); });
   here([&] { (void)einsum("ij,kj->ik", x, x); });
   here([&] { (void)top_k(x, 2); });

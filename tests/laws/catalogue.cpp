@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "laws/ops/attention.hpp"
 #include "laws/ops/control.hpp"
 #include "laws/ops/conv.hpp"
 #include "laws/ops/einsum.hpp"
@@ -27,9 +28,9 @@ const std::vector<row>& all_rows() {
   static const auto rows = [] {
     std::vector<row> all;
     for (const auto& family :
-         {control_rows(), conv_rows(), einsum_rows(), gather_rows(), layout_rows(), map_rows(), matmul_rows(),
-          nn_rows(), norm_rows(), order_rows(), queue_rows(), random_rows(), reduce_rows(), slice_rows(), source_rows(),
-          summary_rows(), sync_rows(), variable_rows()})
+         {attention_rows(), control_rows(), conv_rows(), einsum_rows(), gather_rows(), layout_rows(), map_rows(),
+          matmul_rows(), nn_rows(), norm_rows(), order_rows(), queue_rows(), random_rows(), reduce_rows(), slice_rows(),
+          source_rows(), summary_rows(), sync_rows(), variable_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

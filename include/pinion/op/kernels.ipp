@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include <pinion/base/process.hpp>
+#include <pinion/op/attention/cpu.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/control/cpu.hpp>
 #include <pinion/op/conv/cpu.hpp>
