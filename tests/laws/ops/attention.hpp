@@ -77,7 +77,8 @@ inline std::optional<expectation> attention_reference(const call& c, const tenso
 // The gradient of attention as it is defined by weights. The inputs y and logarithms are those that the kernel takes,
 // so weights are exp(score - logarithm).
 inline std::optional<expectation> attention_gradient_reference(const call& c, const tensors& x) {
-  const std::size_t mask = c.inputs.size() > 6 ? 6 : 0;
+  const bool masked = c.attrs.get_or("masked", false);
+  const std::size_t mask = masked ? 6 : 0, of_logarithms = masked ? 7 : 6;
   const plain_attention of(c, x, 1, mask);
   const auto &dy = x[0], &q = x[1], &k = x[2], &v = x[3], &y = x[4], &logarithms = x[5];
   const double scale = c.attrs.get_or("scale", 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(of.d, 1))));
@@ -85,7 +86,7 @@ inline std::optional<expectation> attention_gradient_reference(const call& c, co
   double size = 1;
   for (std::size_t row = 0; row < of.heads * of.m; ++row) {
     const std::size_t keys = row / of.m / of.sharing * of.n;
-    double product = 0;
+    double product = c.inputs.size() > of_logarithms ? -x[of_logarithms][row] : 0;
     for (std::size_t i = 0; i < of.e; ++i) product += dy[row * of.e + i] * y[row * of.e + i];
     for (std::size_t j = 0; j < of.n; ++j) {
       const double weight = of.weights[row * of.n + j] == 0
@@ -123,6 +124,8 @@ inline std::vector<sample> attention_samples(std::string_view op, std::int64_t m
     std::vector<input> inputs{{q}, {k}, {v}};
     if (backward) inputs = {{y}, {q}, {k}, {v}, {y}, {rows, role::number, 1, 3}};
     if (mask) inputs.push_back(*mask);
+    if (backward) attrs.set("masked", mask.has_value());
+    if (backward && note == "heads") inputs.push_back({rows});
     all.push_back({std::move(note), std::move(inputs), plain(std::move(attrs))});
     all.back().smooth = !backward;
   };
@@ -163,13 +166,15 @@ inline row attention_row() {
 
 inline row attention_gradient_row() {
   const any_tensor x = f({2, 3});
-  return {{"ScaledDotProductAttentionGrad"},
-          attention_samples,
-          attention_gradient_reference,
-          {{"ScaledDotProductAttentionGrad", {f({2, 4}), x, x, x, x, f({2})}, {}, "input 0 has shape [2, 4]"},
-           {"ScaledDotProductAttentionGrad", {x, x, x, x, x, f({3})}, {}, "input 5 has shape [3]"},
-           {"ScaledDotProductAttentionGrad", {x, x, x, x, x, i({2})}, {}, "another dtype"},
-           {"ScaledDotProductAttentionGrad", {x, x, f({2, 2}), x, x, f({2})}, {}, "keys of [2, 2]"}}};
+  return {
+      {"ScaledDotProductAttentionGrad"},
+      attention_samples,
+      attention_gradient_reference,
+      {{"ScaledDotProductAttentionGrad", {f({2, 4}), x, x, x, x, f({2})}, {}, "input 0 has shape [2, 4]"},
+       {"ScaledDotProductAttentionGrad", {x, x, x, x, x, f({2})}, {{"masked", true}}, "6 inputs where 7 are expected"},
+       {"ScaledDotProductAttentionGrad", {x, x, x, x, x, f({3})}, {}, "input 5 has shape [3]"},
+       {"ScaledDotProductAttentionGrad", {x, x, x, x, x, i({2})}, {}, "another dtype"},
+       {"ScaledDotProductAttentionGrad", {x, x, f({2, 2}), x, x, f({2})}, {}, "keys of [2, 2]"}}};
 }
 
 inline std::vector<row> attention_rows() {

@@ -103,8 +103,7 @@ inline std::vector<sample> norm_samples(std::string_view op, std::int64_t m, std
     else if (centered)
       inputs.push_back({gamma});
     if (backward && centered) inputs.push_back({rows});
-    all.push_back({std::move(note), std::move(inputs), plain({{"epsilon", 1e-3}})});
-    all.back().smooth = !backward;  // statistics have no gradients of their own
+    all.push_back({std::move(note), std::move(inputs), plain(backward ? attributes{} : attributes{{"epsilon", 1e-3}})});
   };
   add("rows", {m, n}, {n}, {m, 1});
   add("long rows", {2, m, 3 * n}, {3 * n}, {2, m, 1});
@@ -131,16 +130,14 @@ inline row norm_row() {
 }
 
 inline row norm_gradient_row() {
-  const attributes epsilon{{"epsilon", 1e-3}};
-  return {
-      {"LayerNormGrad", "RmsNormGrad"},
-      norm_samples,
-      norm_gradient_reference,
-      {{"LayerNormGrad", {f({2, 3}), f({2, 4}), f({4}), f({2, 1}), f({2, 1})}, epsilon, "dy of shape [2, 3]"},
-       {"LayerNormGrad", {f({2, 3}), f({2, 3}), f({3}), f({2, 1}), f({3, 1})}, epsilon, "statistics of shape [3, 1]"},
-       {"LayerNormGrad", {i({3}), i({3}), i({3}), i({1}), i({1})}, epsilon, "takes float or double"},
-       {"RmsNormGrad", {f({2, 3}), f({2, 3}), f({2}), f({2, 1})}, epsilon, "gamma of shape [2]"},
-       {"RmsNormGrad", {f({2, 3}), f({2, 3}), f({3}), i({2, 1})}, epsilon, "int32"}}};
+  return {{"LayerNormGrad", "RmsNormGrad"},
+          norm_samples,
+          norm_gradient_reference,
+          {{"LayerNormGrad", {f({2, 3}), f({2, 4}), f({4}), f({2, 1}), f({2, 1})}, {}, "dy of shape [2, 3]"},
+           {"LayerNormGrad", {f({2, 3}), f({2, 3}), f({3}), f({2, 1}), f({3, 1})}, {}, "statistics of shape [3, 1]"},
+           {"LayerNormGrad", {i({3}), i({3}), i({3}), i({1}), i({1})}, {}, "takes float or double"},
+           {"RmsNormGrad", {f({2, 3}), f({2, 3}), f({2}), f({2, 1})}, {}, "gamma of shape [2]"},
+           {"RmsNormGrad", {f({2, 3}), f({2, 3}), f({3}), i({2, 1})}, {}, "int32"}}};
 }
 
 inline std::vector<row> norm_rows() {

@@ -179,7 +179,9 @@ void run(kernel_context& c, const attributes& attrs, bool has_mask) {
 template <class T>
 struct gradient_tensors {
   const T *dy, *q, *k, *v, *y, *logarithms;
-  T *dq, *dk, *dv, *dscores;  // the last may be null
+  const T* of_logarithms;  // their gradient, or null
+  T *dq, *dk, *dv;
+  T* dscores;  // or null
 };
 
 // The gradients of one head, whose keys others share: those of keys and values are added to.
@@ -195,7 +197,7 @@ void attend_back(const extents& of, const scoring<T>& how, std::int64_t head, co
     const std::int64_t queries = std::min(queries_at_once, of.m - query), row = at + query;
     const T *const q = t.q + row * of.d, *const dy = t.dy + row * of.e, *const y = t.y + row * of.e;
     for (std::int64_t r = 0; r < queries; ++r) {
-      T sum = 0;
+      T sum = t.of_logarithms ? -t.of_logarithms[row + r] : T(0);
       for (std::int64_t i = 0; i < of.e; ++i) sum += dy[r * of.e + i] * y[r * of.e + i];
       products[static_cast<std::size_t>(r)] = sum;
     }
@@ -222,13 +224,16 @@ void attend_back(const extents& of, const scoring<T>& how, std::int64_t head, co
 
 // Each thread has the heads that share keys.
 template <class T>
-void run_gradient(kernel_context& c, const attributes& attrs, bool has_mask) {
+void run_gradient(kernel_context& c, const attributes& attrs, int inputs) {
+  const bool has_mask = attrs.get_or("masked", false);
   const any_tensor dy = c.input(0), q = c.input(1), k = c.input(2), v = c.input(3), y = c.input(4),
-                   logarithms = c.input(5), mask = has_mask ? c.input(6) : any_tensor{};
+                   logarithms = c.input(5), mask = has_mask ? c.input(6) : any_tensor{},
+                   of_logarithms = inputs > (has_mask ? 7 : 6) ? c.input(inputs - 1) : any_tensor{};
   const extents of(q.shape(), k.shape(), v.shape());
   shape result = q.shape(), scores = q.shape();
   result.set(q.shape().rank() - 1, of.e), scores.set(q.shape().rank() - 1, of.n);
-  if (!(dy.shape() == result) || !(y.shape() == result) || logarithms.count() != of.heads * of.m)
+  const auto has_rows = [&](const any_tensor& x) { return x.empty() || x.count() == of.heads * of.m; };
+  if (!(dy.shape() == result) || !(y.shape() == result) || !has_rows(logarithms) || !has_rows(of_logarithms))
     throw error(errc::invalid_argument,
                 "dy of shape " + to_string(dy.shape()) + " for attention of shape " + to_string(result));
   const any_tensor dq = c.allocate(0, q.dtype(), q.shape()), dk = c.allocate(1, q.dtype(), k.shape()),
@@ -236,9 +241,10 @@ void run_gradient(kernel_context& c, const attributes& attrs, bool has_mask) {
   const bool has_numbers = has_mask && mask.dtype() != dtype::boolean;
   const any_tensor dscores = has_numbers && c.wants(3) ? c.allocate(3, q.dtype(), scores) : any_tensor{};
   c.launch([=, how = scoring<T>(attrs, of, has_mask ? mask_view(mask, scores) : mask_view()), services = c.services] {
+    const auto or_null = [](const any_tensor& x) { return x.empty() ? nullptr : x.data<T>(); };
     const gradient_tensors<T> t{
-        dy.data<T>(),         q.data<T>(),  k.data<T>(),  v.data<T>(),  y.data<T>(),
-        logarithms.data<T>(), dq.data<T>(), dk.data<T>(), dv.data<T>(), dscores.empty() ? nullptr : dscores.data<T>()};
+        dy.data<T>(),           q.data<T>(),  k.data<T>(),  v.data<T>(),  y.data<T>(),     logarithms.data<T>(),
+        or_null(of_logarithms), dq.data<T>(), dk.data<T>(), dv.data<T>(), or_null(dscores)};
     std::fill_n(t.dk, dk.count(), T(0));
     std::fill_n(t.dv, dv.count(), T(0));
     kernel_context::in_chunks(*services, of.heads / of.sharing, [&](std::int64_t i) {

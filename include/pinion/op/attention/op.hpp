@@ -35,7 +35,8 @@ struct attention : detail::attending {
 // are computed anew, a block at a time.
 struct attention_gradient : detail::attending {
   static constexpr std::string_view name = "ScaledDotProductAttentionGrad";
-  static constexpr input_count inputs{6, 7};
+  static constexpr input_count inputs{6, 8};
+  static constexpr attribute_list attrs = attention::attrs + attribute_list{attr::flag("masked").optional()};
   static constexpr std::string_view no_gradient =
       "the gradient of attention is not differentiated again; write attention with pn::matmul and pn::softmax for that";
   static void infer(shape_context& c);

@@ -1,15 +1,13 @@
 // Bodies of <pinion/op/attention/op.hpp>.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include <pinion/op/attention/op.hpp>
-#include <pinion/op/elementwise/op.hpp>
+#include <pinion/op/elementwise/formula.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
 #include <pinion/opkit/work_context.hpp>
-#include <pinion/scalar/program.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail { namespace attending_to {
 
@@ -71,6 +69,7 @@ inline void expect_mask(const shape_context& c, int i, const shape& scores) {
 }
 
 inline void expect_like(const shape_context& c, int i, const shape& wanted) {
+  if (c.dtype(i) != c.dtype(0)) c.fail("input " + std::to_string(i) + " has another dtype than dy");
   if (!fits(c.shape(i), wanted))
     c.fail("input " + std::to_string(i) + " has shape " + to_string(c.shape(i)) + " where " + to_string(wanted) +
            " fits");
@@ -88,15 +87,6 @@ inline shape logarithms_of(const shape& q) {
   shape of;
   for (int axis = 0; axis < q.rank() - 1; ++axis) of.push_back(q[axis]);
   return of;
-}
-
-// The sum of x over the axes along which a mask was repeated.
-inline output sum_like(gradient_context& g, output mask, output x) {
-  auto program = std::make_shared<scalar::program>();
-  program->arithmetic = g.type_of(x).dtype;
-  program->emit_input(false);
-  program->results.push_back({program->emit_input(false), program->arithmetic});
-  return g.make(map_gradient::name, {mask, x}, {{"program", std::shared_ptr<const scalar::program>(program)}});
 }
 
 }}}}}  // namespace pinion::v0::op::detail::attending_to
@@ -118,28 +108,35 @@ PINION_DECL double attention::work(const work_context& c) {
 }
 
 PINION_DECL void attention::gradient(gradient_context& g) {
-  if (g.has_output_gradient(1)) g.fail("the logarithms of attention have no gradient");
   const bool has_mask = g.node().inputs.size() == 4;
   std::vector<pinion::output> inputs{g.output_gradient(0), g.input(0),  g.input(1),
                                      g.input(2),           g.output(0), g.output(1)};
   if (has_mask) inputs.push_back(g.input(3));
-  const pinion::output made = g.make(attention_gradient::name, std::move(inputs), g.attrs());
+  if (g.has_output_gradient(1)) inputs.push_back(g.output_gradient(1));
+  attributes attrs = g.attrs();
+  attrs.set("masked", has_mask);
+  const pinion::output made = g.make(attention_gradient::name, std::move(inputs), std::move(attrs));
   for (int i = 0; i < 3; ++i) g.set(i, {made.node, i});
   if (has_mask && is_floating(g.type_of(g.input(3)).dtype) && g.wants(3))
-    g.set(3, detail::attending_to::sum_like(g, g.input(3), {made.node, 3}));
+    g.set(3, sum_like(g, g.input(3), {made.node, 3}));
 }
 
 PINION_DECL void attention_gradient::infer(shape_context& c) {
   detail::attending_to::expect_operands(c, 1);
+  const bool has_mask = c.attrs().get_or("masked", false);
+  const int mask = 6, of_logarithms = has_mask ? 7 : 6;
+  if (c.inputs() != of_logarithms && c.inputs() != of_logarithms + 1)
+    c.fail(std::to_string(c.inputs()) + " inputs where " + std::to_string(of_logarithms) +
+           " are expected, or one more");
   const shape &q = c.shape(1), &k = c.shape(2), &v = c.shape(3), scores = detail::attending_to::scores_of(q, k);
   detail::attending_to::expect_like(c, 0, detail::attending_to::result_of(q, v));
   detail::attending_to::expect_like(c, 4, detail::attending_to::result_of(q, v));
   detail::attending_to::expect_like(c, 5, detail::attending_to::logarithms_of(q));
-  for (int i = 4; i < 6; ++i)
-    if (c.dtype(i) != c.dtype(0)) c.fail("input " + std::to_string(i) + " has another dtype than dy");
-  if (c.inputs() == 7) detail::attending_to::expect_mask(c, 6, scores);
+  if (has_mask) detail::attending_to::expect_mask(c, mask, scores);
+  if (c.inputs() > of_logarithms)
+    detail::attending_to::expect_like(c, of_logarithms, detail::attending_to::logarithms_of(q));
   for (int i = 1; i < 4; ++i) c.output(c.dtype(0), c.shape(i));
-  if (c.inputs() == 7 && c.dtype(6) != dtype::boolean) c.output(c.dtype(0), scores);
+  if (has_mask && c.dtype(mask) != dtype::boolean) c.output(c.dtype(0), scores);
 }
 
 PINION_DECL double attention_gradient::work(const work_context& c) {

@@ -23,4 +23,13 @@ output elementwise(gradient_context& g, Formula formula, Output... inputs) {
   return g.make(Op::name, {inputs...}, {{"program", std::shared_ptr<const scalar::program>(program)}});
 }
 
+// Makes a node of the sum of x over the axes along which `like` broadcasts to it, in the shape of `like`.
+inline output sum_like(gradient_context& g, output like, output x) {
+  auto program = std::make_shared<scalar::program>();
+  program->arithmetic = g.type_of(x).dtype;
+  program->emit_input(false);
+  program->results.push_back({program->emit_input(false), program->arithmetic});
+  return g.make(map_gradient::name, {like, x}, {{"program", std::shared_ptr<const scalar::program>(program)}});
+}
+
 }}}  // namespace pinion::v0::op

@@ -10,18 +10,18 @@
 
 #include <pinion/scalar/simd.hpp>
 
-namespace pinion { inline namespace v0 { namespace loops { namespace norm {
+namespace pinion { inline namespace v0 { namespace loops {
 
 // A vector V, or one number of the same code.
 template <class V, class T>
-PINION_VECTOR V load(const T* p) {
+PINION_VECTOR V load_as(const T* p) {
   if constexpr (std::is_arithmetic_v<V>)
     return *p;
   else
     return V::load(p);
 }
 template <class V, class T>
-PINION_VECTOR void store(V x, T* p) {
+PINION_VECTOR void store_as(V x, T* p) {
   if constexpr (std::is_arithmetic_v<V>)
     *p = x;
   else
@@ -30,7 +30,7 @@ PINION_VECTOR void store(V x, T* p) {
 
 // The sum of term.at<V>(i) over a row.
 template <class V, class T, class Term>
-PINION_VECTOR T sum(std::int64_t n, const Term& term) {
+PINION_VECTOR T sum_of_row(std::int64_t n, const Term& term) {
   V a = T(0), b = T(0), c = T(0), d = T(0);
   std::int64_t i = 0;
   for (; i + 4 * V::lanes <= n; i += 4 * V::lanes) {
@@ -47,81 +47,77 @@ PINION_VECTOR T sum(std::int64_t n, const Term& term) {
 
 // Calls to.put<V>(i) for all of a row.
 template <class V, class T, class To>
-PINION_VECTOR void each(std::int64_t n, const To& to) {
+PINION_VECTOR void over_row(std::int64_t n, const To& to) {
   std::int64_t i = 0;
   for (; i + V::lanes <= n; i += V::lanes) to.template put<V>(i);
   for (; i < n; ++i) to.template put<T>(i);
 }
 
 template <class T>
-struct element_of {
+struct row_element {
   const T* x;
   template <class V>
   PINION_VECTOR V at(std::int64_t i) const {
-    return load<V>(x + i);
+    return load_as<V>(x + i);
   }
 };
 template <class T>
-struct square_of {
+struct row_square {
   const T* x;
   T mean;
   template <class V>
   PINION_VECTOR V at(std::int64_t i) const {
-    const V moved = load<V>(x + i) - V(mean);
+    const V moved = load_as<V>(x + i) - V(mean);
     return moved * moved;
   }
 };
 
 // y = (x - mean) inverse gamma + beta, or without beta where it is null.
 template <class T>
-struct normalised {
+struct row_normalised {
   const T *x, *gamma, *beta;
   T* y;
   T mean, inverse;
   template <class V>
   PINION_VECTOR void put(std::int64_t i) const {
-    const V unit = (load<V>(x + i) - V(mean)) * V(inverse) * load<V>(gamma + i);
-    store<V>(beta ? unit + load<V>(beta + i) : unit, y + i);
+    const V unit = (load_as<V>(x + i) - V(mean)) * V(inverse) * load_as<V>(gamma + i);
+    store_as<V>(beta ? unit + load_as<V>(beta + i) : unit, y + i);
   }
 };
 
 // Of the gradients of y: the part that reaches the row, and that times the row as it is normalised.
 template <class T>
-struct slope_of {
+struct row_slope {
   const T *dy, *gamma;
   template <class V>
   PINION_VECTOR V at(std::int64_t i) const {
-    return load<V>(dy + i) * load<V>(gamma + i);
+    return load_as<V>(dy + i) * load_as<V>(gamma + i);
   }
 };
 template <class T>
-struct slope_along {
+struct row_slope_along {
   const T *dy, *gamma, *x;
   T mean, inverse;
   template <class V>
   PINION_VECTOR V at(std::int64_t i) const {
-    return load<V>(dy + i) * load<V>(gamma + i) * ((load<V>(x + i) - V(mean)) * V(inverse));
+    return load_as<V>(dy + i) * load_as<V>(gamma + i) * ((load_as<V>(x + i) - V(mean)) * V(inverse));
   }
 };
 
 // dx of a row whose slopes have those means, and its part of dgamma and dbeta, which is null where there is no beta.
 template <class T>
-struct gradients {
+struct row_gradients {
   const T *dy, *x, *gamma;
   T *dx, *dgamma, *dbeta;
   T mean, inverse, mean_slope, mean_along;
   template <class V>
   PINION_VECTOR void put(std::int64_t i) const {
-    const V slope = load<V>(dy + i), unit = (load<V>(x + i) - V(mean)) * V(inverse);
-    store<V>((slope * load<V>(gamma + i) - V(mean_slope) - unit * V(mean_along)) * V(inverse), dx + i);
-    store<V>(load<V>(dgamma + i) + slope * unit, dgamma + i);
-    if (dbeta) store<V>(load<V>(dbeta + i) + slope, dbeta + i);
+    const V slope = load_as<V>(dy + i), unit = (load_as<V>(x + i) - V(mean)) * V(inverse);
+    store_as<V>((slope * load_as<V>(gamma + i) - V(mean_slope) - unit * V(mean_along)) * V(inverse), dx + i);
+    store_as<V>(load_as<V>(dgamma + i) + slope * unit, dgamma + i);
+    if (dbeta) store_as<V>(load_as<V>(dbeta + i) + slope, dbeta + i);
   }
 };
-
-}}}}  // namespace pinion::v0::loops::norm
-
-namespace pinion { inline namespace v0 { namespace loops {
 
 // Normalises rows. Without a place for means they are 0, and squares are those of x itself.
 template <class T>
@@ -131,10 +127,10 @@ struct normalised_rows {
                                 std::int64_t rows, T epsilon) {
     using V = scalar::simd<T, Isa>;
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
-      const T mean = means ? norm::sum<V, T>(n, norm::element_of<T>{x}) / static_cast<T>(n) : T(0);
-      const T variance = norm::sum<V, T>(n, norm::square_of<T>{x, mean}) / static_cast<T>(n);
+      const T mean = means ? sum_of_row<V, T>(n, row_element<T>{x}) / static_cast<T>(n) : T(0);
+      const T variance = sum_of_row<V, T>(n, row_square<T>{x, mean}) / static_cast<T>(n);
       const T inverse = T(1) / std::sqrt(variance + epsilon);
-      norm::each<V, T>(n, norm::normalised<T>{x, gamma, beta, y, mean, inverse});
+      over_row<V, T>(n, row_normalised<T>{x, gamma, beta, y, mean, inverse});
       if (means) means[r] = mean;
       inverses[r] = inverse;
     }
@@ -150,9 +146,9 @@ struct norm_gradients {
     using V = scalar::simd<T, Isa>;
     for (std::int64_t r = 0; r < rows; ++r, x += n, dy += n, dx += n) {
       const T mean = means ? means[r] : T(0), inverse = inverses[r];
-      const T along = norm::sum<V, T>(n, norm::slope_along<T>{dy, gamma, x, mean, inverse}) / static_cast<T>(n);
-      const T slope = means ? norm::sum<V, T>(n, norm::slope_of<T>{dy, gamma}) / static_cast<T>(n) : T(0);
-      norm::each<V, T>(n, norm::gradients<T>{dy, x, gamma, dx, dgamma, dbeta, mean, inverse, slope, along});
+      const T along = sum_of_row<V, T>(n, row_slope_along<T>{dy, gamma, x, mean, inverse}) / static_cast<T>(n);
+      const T slope = means ? sum_of_row<V, T>(n, row_slope<T>{dy, gamma}) / static_cast<T>(n) : T(0);
+      over_row<V, T>(n, row_gradients<T>{dy, x, gamma, dx, dgamma, dbeta, mean, inverse, slope, along});
     }
   }
 };

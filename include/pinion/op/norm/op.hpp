@@ -12,7 +12,6 @@ namespace detail {
 // Ops of rows, which are the last axes of x, as many as gamma has; gamma and beta have the extents of these. Statistics
 // of rows have extent 1 there.
 struct row_norm {
-  static constexpr attribute_list attrs{attr::real("epsilon")};
   static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = {}};
   static double work(const work_context& c);
@@ -24,6 +23,7 @@ struct row_norm {
 // "epsilon"), of the population variance.
 struct layer_norm : detail::row_norm {
   static constexpr std::string_view name = "LayerNorm";
+  static constexpr attribute_list attrs{attr::real("epsilon")};
   static constexpr input_count inputs = 3;
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -32,6 +32,7 @@ struct layer_norm : detail::row_norm {
 // (dy, x, gamma, mean, inverse) -> the gradients of layer_norm by x, gamma and beta.
 struct layer_norm_gradient : detail::row_norm {
   static constexpr std::string_view name = "LayerNormGrad";
+  static constexpr attribute_list attrs{};
   static constexpr input_count inputs = 5;
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -40,6 +41,7 @@ struct layer_norm_gradient : detail::row_norm {
 // (x, gamma) -> y = x inverse gamma; and the inverse of each row, 1 / sqrt(mean of x^2 + "epsilon").
 struct rms_norm : detail::row_norm {
   static constexpr std::string_view name = "RmsNorm";
+  static constexpr attribute_list attrs{attr::real("epsilon")};
   static constexpr input_count inputs = 2;
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
@@ -48,6 +50,7 @@ struct rms_norm : detail::row_norm {
 // (dy, x, gamma, inverse) -> the gradients of rms_norm by x and gamma.
 struct rms_norm_gradient : detail::row_norm {
   static constexpr std::string_view name = "RmsNormGrad";
+  static constexpr attribute_list attrs{};
   static constexpr input_count inputs = 4;
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);

@@ -1,11 +1,11 @@
 // Bodies of <pinion/op/norm/op.hpp>.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <pinion/op/elementwise/formula.hpp>
 #include <pinion/op/elementwise/functions.hpp>
 #include <pinion/op/norm/op.hpp>
 #include <pinion/op/reduce/functions.hpp>
@@ -28,7 +28,7 @@ inline void expect_floating(const shape_context& c) {
 // Fails unless input i has the extents of the last axes of x.
 inline void expect_last_axes(const shape_context& c, const shape& x, int i, std::string_view what) {
   const shape& of = c.shape(i);
-  if (!of.has_rank()) c.fail(std::string(what) + " of unknown rank; its axes are those that are normalised");
+  if (!of.has_rank()) return;
   const auto fits_axis = [&](int axis) {
     const std::int64_t there = x[x.rank() - of.rank() + axis];
     return there < 0 || of[axis] < 0 || there == of[axis];
@@ -41,10 +41,10 @@ inline void expect_last_axes(const shape_context& c, const shape& x, int i, std:
 }
 
 // The shape of statistics of rows.
-inline shape statistics_of(const shape& x, int row_axes) {
+inline shape statistics_of(const shape& x, const shape& gamma) {
+  if (!x.has_rank() || !gamma.has_rank()) return shape::any();
   shape of = x;
-  if (x.has_rank())
-    for (int axis = x.rank() - row_axes; axis < x.rank(); ++axis) of.set(axis, 1);
+  for (int axis = x.rank() - gamma.rank(); axis < x.rank(); ++axis) of.set(axis, 1);
   return of;
 }
 
@@ -59,78 +59,90 @@ inline void infer_gradient(shape_context& c) {
   const shape& x = c.shape(1);
   expect_shape(c, 0, x, "dy");
   expect_last_axes(c, x, 2, "gamma");
-  for (int i = 3; i < c.inputs(); ++i) expect_shape(c, i, statistics_of(x, c.shape(2).rank()), "statistics");
+  for (int i = 3; i < c.inputs(); ++i) expect_shape(c, i, statistics_of(x, c.shape(2)), "statistics");
   c.output(c.dtype(0), x);
   c.output(c.dtype(0), c.shape(2));
 }
 
-// What rows are normalised to, and their statistics, by nodes of other ops: where a gradient is differentiated again.
-struct norm_by_nodes {
-  output y, mean, inverse;
-
-  template <class T>
-  static norm_by_nodes of(graph& g, output x, output gamma, output beta, double epsilon, bool centered) {
-    const expr<T> scale(g, gamma), first(g, x);
-    axis_list rows;
-    rows.all = false;
-    for (int axis = 1; axis <= g.type_of(gamma).shape.rank(); ++axis) rows.axes.push_back(-axis);
-    const auto mean_of = [&](const expr<T>& v) {
-      return expr<T>(pinion::reduce_mean(v, {.axes = rows, .keep_dims = true}));
-    };
-    const expr<T> mean = centered ? mean_of(first) : first;  // which nobody reads then
-    const expr<T> moved = centered ? expr<T>(first - mean) : first;
-    const expr<T> inverse = T(1) / pinion::sqrt(mean_of(pinion::square(moved)) + static_cast<T>(epsilon));
-    const expr<T> y = moved * inverse * scale + expr<T>(g, beta);
-    return {y.endpoint(g), mean.endpoint(g), inverse.endpoint(g)};
-  }
-};
-inline norm_by_nodes by_nodes(gradient_context& c, output x, output gamma, output beta, bool centered) {
-  const auto epsilon = c.attrs().get<double>("epsilon");
-  return visit_plain<dtypes::floating>(c.type_of(x).dtype, [&]<class T>() {
-    return norm_by_nodes::of<T>(c.owner(), x, gamma, beta, epsilon, centered);
-  });
+// The mean of each row of the last axes.
+template <class T>
+expr<T> mean_of_rows(const expr<T>& x, int axes) {
+  axis_list rows;
+  rows.all = false;
+  for (int axis = 1; axis <= axes; ++axis) rows.axes.push_back(-axis);
+  return pinion::reduce_mean(x, {.axes = rows, .keep_dims = true});
 }
 
-inline void set_all(gradient_context& c, int first, const std::vector<std::optional<gradient_value>>& gradients) {
-  for (std::size_t i = 0; i < gradients.size(); ++i)
-    if (gradients[i]) c.set(first + static_cast<int>(i), gradients[i]->dense);
+// The number of axes of a row. Fails where the rank of gamma is unknown.
+inline int row_axes(gradient_context& c, output gamma) {
+  const shape& of = c.type_of(gamma).shape;
+  if (!of.has_rank()) c.fail("gamma is of unknown rank; this gradient needs the axes that are normalised");
+  return of.rank();
 }
 
-// Sets the gradients of x, gamma and beta of a norm: those of y by one node, those of the statistics, which the library
-// itself does not ask for, by those of other ops.
+// Where statistics are differentiated: the gradient of x by nodes of other ops.
+template <class T>
+output gradient_of_statistics(gradient_context& c, bool centered) {
+  graph& g = c.owner();
+  const int axes = row_axes(c, c.input(1));
+  const expr<T> x(g, c.input(0));
+  const expr<T> mean = mean_of_rows<T>(x, axes), moved = centered ? expr<T>(x - mean) : x;
+  const expr<T> variance = mean_of_rows<T>(pinion::square(moved), axes);
+  const expr<T> inverse = T(1) / pinion::sqrt(variance + static_cast<T>(c.attrs().get<double>("epsilon")));
+  std::vector<output> ys{inverse.endpoint(g)}, dys{c.output_gradient(centered ? 2 : 1)};
+  if (centered) ys.push_back(mean.endpoint(g)), dys.push_back(c.output_gradient(1));
+  return c.differentiate({g, ys, dys, {c.input(0)}, {}})[0]->dense;
+}
+
+// Sets the gradients of x, gamma and beta of a norm: those of y by one node.
 inline void set_gradients(gradient_context& c, std::string_view of_y, bool centered) {
-  const int statistics = c.node().outputs.size() == 3 ? 2 : 1;
-  bool any = false;
-  for (int i = 1; i <= statistics; ++i) any = any || c.has_output_gradient(i);
-  const output x = c.input(0), gamma = c.input(1);
-  if (any) {
-    const output beta = centered ? c.input(2) : c.make("ZerosLike", {gamma});
-    const norm_by_nodes nodes = by_nodes(c, x, gamma, beta, centered);
-    std::vector<output> ys{nodes.y}, dys{c.output_gradient(0)}, xs{x, gamma};
-    if (centered) ys.push_back(nodes.mean), dys.push_back(c.output_gradient(1)), xs.push_back(beta);
-    ys.push_back(nodes.inverse), dys.push_back(c.output_gradient(statistics));
-    return set_all(c, 0, c.differentiate({c.owner(), ys, dys, xs, {}}));
+  const bool has_statistics = c.has_output_gradient(1) || (centered && c.has_output_gradient(2));
+  const output x = c.input(0);
+  std::vector<output> parts;
+  if (c.has_output_gradient(0)) {
+    std::vector<output> inputs{c.output_gradient(0), x, c.input(1), c.output(1)};
+    if (centered) inputs.push_back(c.output(2));
+    const output made = c.make(of_y, std::move(inputs));
+    parts.push_back(made);
+    for (int i = 1; i < (centered ? 3 : 2); ++i) c.set(i, {made.node, i});
   }
-  std::vector<output> inputs{c.output_gradient(0), x, gamma};
-  for (int i = 1; i <= statistics; ++i) inputs.push_back(c.output(i));
-  const output dx = c.make(of_y, std::move(inputs), {{"epsilon", c.attrs().get<double>("epsilon")}});
-  for (int i = 0; i < (centered ? 3 : 2); ++i) c.set(i, {dx.node, i});
+  if (has_statistics)
+    parts.push_back(visit_plain<dtypes::floating>(c.type_of(x).dtype,
+                                                  [&]<class T>() { return gradient_of_statistics<T>(c, centered); }));
+  if (parts.size() == 2)
+    c.set(0, elementwise<add>(
+                 c, [](auto a, auto b) { return a + b; }, parts[0], parts[1]));
+  else if (parts.size() == 1)
+    c.set(0, parts[0]);
 }
 
-// Sets the gradients of dy, x and gamma where the gradient of a norm is differentiated. Statistics have none, since
-// they follow from x: that of x has their part.
+// The outputs of the gradient of a norm, of its inputs, by nodes of other ops.
+template <class T>
+std::vector<output> gradients_by_nodes(gradient_context& c, bool centered) {
+  graph& g = c.owner();
+  const int axes = row_axes(c, c.input(2));
+  const expr<T> dy(g, c.input(0)), x(g, c.input(1)), gamma(g, c.input(2)), inverse(g, c.input(centered ? 4 : 3));
+  const expr<T> slope = dy * gamma,
+                unit = centered ? expr<T>((x - expr<T>(g, c.input(3))) * inverse) : expr<T>(x * inverse);
+  const expr<T> along = slope - unit * mean_of_rows<T>(slope * unit, axes);
+  const expr<T> dx = centered ? expr<T>((along - mean_of_rows<T>(slope, axes)) * inverse) : expr<T>(along * inverse);
+  std::vector<output> all{dx.endpoint(g), sum_like(c, c.input(2), (dy * unit).endpoint(g))};
+  if (centered) all.push_back(sum_like(c, c.input(2), c.input(0)));
+  return all;
+}
+
+// Sets the gradients of all inputs of the gradient of a norm.
 inline void set_second_gradients(gradient_context& c, bool centered) {
-  const output dy = c.input(0), x = c.input(1), gamma = c.input(2);
-  const output beta = c.make("ZerosLike", {gamma});
-  const norm_by_nodes nodes = by_nodes(c, x, gamma, beta, centered);
-  const auto first = c.differentiate({c.owner(), {nodes.y}, {dy}, {x, gamma, beta}, {}});
+  const auto all = visit_plain<dtypes::floating>(c.type_of(c.input(0)).dtype,
+                                                 [&]<class T>() { return gradients_by_nodes<T>(c, centered); });
   std::vector<output> ys, dys;
-  for (int i = 0; i < (centered ? 3 : 2); ++i)
-    if (c.has_output_gradient(i)) {
-      ys.push_back(first[static_cast<std::size_t>(i)]->dense);
-      dys.push_back(c.output_gradient(i));
-    }
-  set_all(c, 0, c.differentiate({c.owner(), ys, dys, {dy, x, gamma}, {}}));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (c.has_output_gradient(static_cast<int>(i)))
+      ys.push_back(all[i]), dys.push_back(c.output_gradient(static_cast<int>(i)));
+  const auto inputs = c.node().inputs;
+  const auto found = c.differentiate({c.owner(), ys, dys, inputs, {}});
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (found[i]) c.set(static_cast<int>(i), found[i]->dense);
 }
 
 }}}}}  // namespace pinion::v0::op::detail::norm
@@ -147,7 +159,7 @@ PINION_DECL void layer_norm::infer(shape_context& c) {
   detail::norm::expect_last_axes(c, x, 1, "gamma");
   detail::norm::expect_shape(c, 2, c.shape(1), "beta");
   c.output(c.dtype(0), x);
-  for (int i = 0; i < 2; ++i) c.output(c.dtype(0), detail::norm::statistics_of(x, c.shape(1).rank()));
+  for (int i = 0; i < 2; ++i) c.output(c.dtype(0), detail::norm::statistics_of(x, c.shape(1)));
 }
 
 PINION_DECL void layer_norm::gradient(gradient_context& g) {
@@ -167,7 +179,7 @@ PINION_DECL void rms_norm::infer(shape_context& c) {
   detail::norm::expect_floating(c);
   detail::norm::expect_last_axes(c, c.shape(0), 1, "gamma");
   c.output(c.dtype(0), c.shape(0));
-  c.output(c.dtype(0), detail::norm::statistics_of(c.shape(0), c.shape(1).rank()));
+  c.output(c.dtype(0), detail::norm::statistics_of(c.shape(0), c.shape(1)));
 }
 
 PINION_DECL void rms_norm::gradient(gradient_context& g) {
