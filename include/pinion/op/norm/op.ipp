@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <pinion/op/elementwise/formula.hpp>
-#include <pinion/op/elementwise/functions.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/norm/op.hpp>
-#include <pinion/op/reduce/functions.hpp>
+#include <pinion/op/source/op.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
 #include <pinion/opkit/work_context.hpp>
@@ -64,51 +64,38 @@ inline void infer_gradient(shape_context& c) {
   c.output(c.dtype(0), c.shape(2));
 }
 
-// The mean of each row of the last axes.
-template <class T>
-expr<T> mean_of_rows(const expr<T>& x, int axes) {
-  axis_list rows;
-  rows.all = false;
-  for (int axis = 1; axis <= axes; ++axis) rows.axes.push_back(-axis);
-  return pinion::reduce_mean(x, {.axes = rows, .keep_dims = true});
+// ---- gradients by nodes of other ops, for all ranks and extents
+
+// The number of elements of each row, in the shape of statistics.
+inline output count_of_rows(gradient_context& c, output x, output statistics) {
+  return sum_like(c, statistics, c.make(ones_like::name, {x}));
 }
 
-// The number of axes of a row. Fails where the rank of gamma is unknown.
-inline int row_axes(gradient_context& c, output gamma) {
-  const shape& of = c.type_of(gamma).shape;
-  if (!of.has_rank()) c.fail("gamma is of unknown rank; this gradient needs the axes that are normalised");
-  return of.rank();
-}
-
-// Where statistics are differentiated: the gradient of x by nodes of other ops.
-template <class T>
-output gradient_of_statistics(gradient_context& c, bool centered) {
-  graph& g = c.owner();
-  const int axes = row_axes(c, c.input(1));
-  const expr<T> x(g, c.input(0));
-  const expr<T> mean = mean_of_rows<T>(x, axes), moved = centered ? expr<T>(x - mean) : x;
-  const expr<T> variance = mean_of_rows<T>(pinion::square(moved), axes);
-  const expr<T> inverse = T(1) / pinion::sqrt(variance + static_cast<T>(c.attrs().get<double>("epsilon")));
-  std::vector<output> ys{inverse.endpoint(g)}, dys{c.output_gradient(centered ? 2 : 1)};
-  if (centered) ys.push_back(mean.endpoint(g)), dys.push_back(c.output_gradient(1));
-  return c.differentiate({g, ys, dys, {c.input(0)}, {}})[0]->dense;
+// The gradient of x where statistics are differentiated: those of the mean and of the inverse, an absent one of which
+// counts as 0.
+inline output gradient_of_statistics(gradient_context& c, bool centered) {
+  const output x = c.input(0), inverse = c.output(centered ? 2 : 1);
+  const output n = count_of_rows(c, x, inverse), of_inverse = c.output_gradient(centered ? 2 : 1);
+  if (!centered)
+    return elementwise<divide>(
+        c, [](auto v, auto i, auto d, auto count) { return d * i * i * i * -v / count; }, x, inverse, of_inverse, n);
+  return elementwise<divide>(
+      c, [](auto v, auto m, auto i, auto dm, auto di, auto count) { return (dm - di * i * i * i * (v - m)) / count; },
+      x, c.output(1), inverse, c.output_gradient(1), of_inverse, n);
 }
 
 // Sets the gradients of x, gamma and beta of a norm: those of y by one node.
 inline void set_gradients(gradient_context& c, std::string_view of_y, bool centered) {
-  const bool has_statistics = c.has_output_gradient(1) || (centered && c.has_output_gradient(2));
-  const output x = c.input(0);
   std::vector<output> parts;
   if (c.has_output_gradient(0)) {
-    std::vector<output> inputs{c.output_gradient(0), x, c.input(1), c.output(1)};
+    std::vector<output> inputs{c.output_gradient(0), c.input(0), c.input(1), c.output(1)};
     if (centered) inputs.push_back(c.output(2));
     const output made = c.make(of_y, std::move(inputs));
     parts.push_back(made);
     for (int i = 1; i < (centered ? 3 : 2); ++i) c.set(i, {made.node, i});
   }
-  if (has_statistics)
-    parts.push_back(visit_plain<dtypes::floating>(c.type_of(x).dtype,
-                                                  [&]<class T>() { return gradient_of_statistics<T>(c, centered); }));
+  if (c.has_output_gradient(1) || (centered && c.has_output_gradient(2)))
+    parts.push_back(gradient_of_statistics(c, centered));
   if (parts.size() == 2)
     c.set(0, elementwise<add>(
                  c, [](auto a, auto b) { return a + b; }, parts[0], parts[1]));
@@ -116,31 +103,39 @@ inline void set_gradients(gradient_context& c, std::string_view of_y, bool cente
     c.set(0, parts[0]);
 }
 
-// The outputs of the gradient of a norm, of its inputs, by nodes of other ops.
-template <class T>
-std::vector<output> gradients_by_nodes(gradient_context& c, bool centered) {
-  graph& g = c.owner();
-  const int axes = row_axes(c, c.input(2));
-  const expr<T> dy(g, c.input(0)), x(g, c.input(1)), gamma(g, c.input(2)), inverse(g, c.input(centered ? 4 : 3));
-  const expr<T> slope = dy * gamma,
-                unit = centered ? expr<T>((x - expr<T>(g, c.input(3))) * inverse) : expr<T>(x * inverse);
-  const expr<T> along = slope - unit * mean_of_rows<T>(slope * unit, axes);
-  const expr<T> dx = centered ? expr<T>((along - mean_of_rows<T>(slope, axes)) * inverse) : expr<T>(along * inverse);
-  std::vector<output> all{dx.endpoint(g), sum_like(c, c.input(2), (dy * unit).endpoint(g))};
-  if (centered) all.push_back(sum_like(c, c.input(2), c.input(0)));
+// The outputs of the gradient of a norm, of its inputs.
+inline std::vector<output> gradients_by_nodes(gradient_context& c, bool centered) {
+  const output dy = c.input(0), x = c.input(1), gamma = c.input(2), inverse = c.input(centered ? 4 : 3);
+  const auto product = [](auto a, auto b) { return a * b; };
+  const output n = count_of_rows(c, x, inverse), slope = elementwise<multiply>(c, product, dy, gamma);
+  const output unit = centered ? elementwise<multiply>(
+                                     c, [](auto v, auto m, auto i) { return (v - m) * i; }, x, c.input(3), inverse)
+                               : elementwise<multiply>(c, product, x, inverse);
+  const output along = sum_like(c, inverse, elementwise<multiply>(c, product, slope, unit));
+  const auto left = [](auto g, auto u, auto a, auto i, auto count) { return (g - u * a / count) * i; };
+  output dx = elementwise<multiply>(c, left, slope, unit, along, inverse, n);
+  if (centered)
+    dx = elementwise<subtract>(
+        c, [](auto d, auto sum, auto i, auto count) { return d - sum / count * i; }, dx, sum_like(c, inverse, slope),
+        inverse, n);
+  std::vector<output> all{dx, sum_like(c, gamma, elementwise<multiply>(c, product, dy, unit))};
+  if (centered) all.push_back(sum_like(c, gamma, dy));
   return all;
 }
 
-// Sets the gradients of all inputs of the gradient of a norm.
+// Sets the gradients of all inputs of the gradient of a norm. An input may depend on another one: none of what lies
+// before them is differentiated.
 inline void set_second_gradients(gradient_context& c, bool centered) {
-  const auto all = visit_plain<dtypes::floating>(c.type_of(c.input(0)).dtype,
-                                                 [&]<class T>() { return gradients_by_nodes<T>(c, centered); });
+  const auto all = gradients_by_nodes(c, centered);
   std::vector<output> ys, dys;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (c.has_output_gradient(static_cast<int>(i)))
       ys.push_back(all[i]), dys.push_back(c.output_gradient(static_cast<int>(i)));
-  const auto inputs = c.node().inputs;
-  const auto found = c.differentiate({c.owner(), ys, dys, inputs, {}});
+  const auto& made_of = c.node().inputs;
+  const std::vector<output> inputs(made_of.begin(), made_of.end());
+  std::vector<node_id> before;
+  for (const output input : inputs) before.push_back(input.node);
+  const auto found = c.differentiate({c.owner(), ys, dys, inputs, before});
   for (std::size_t i = 0; i < found.size(); ++i)
     if (found[i]) c.set(static_cast<int>(i), found[i]->dense);
 }
