@@ -155,9 +155,17 @@ TEST_CASE("a gradient asks for no shape before it runs") {
   });
 }
 
-TEST_CASE("no op refuses a second or a third derivative, and each is that of central differences") {
+// Whether the gradient of an op is an op that says why it has none itself.
+bool is_differentiable_once(std::string_view op) {
+  const auto& all = pinion::detail::definitions();
+  const std::string name = std::string(op) + "Grad";
+  const auto found = all.find(name);
+  return found != all.end() && !found->second.no_gradient.empty();
+}
+
+TEST_CASE("no op but one that says why refuses a second or a third derivative: each is that of central differences") {
   for_each_differentiable([](std::string_view op, const sample& s, dtype key) {
-    if (key != dtype::float64 || !s.smooth) return;
+    if (key != dtype::float64 || !s.smooth || is_differentiable_once(op)) return;
     for (std::size_t by = 0; by < s.inputs.size(); ++by) {
       if (s.inputs[by].is != role::number) continue;
       probe p(op, s, key);

@@ -266,8 +266,8 @@ inline std::unique_ptr<kernel> make_kernel(attention, const kernel_setup& setup)
 }
 inline std::unique_ptr<kernel> make_kernel(attention_gradient, const kernel_setup& setup) {
   return visit_plain<dtypes::floating>(setup.input(0).dtype, [&]<class T>() {
-    return make_function_kernel([attrs = setup.attrs(), mask = setup.node.inputs.size() == 7](
-                                    kernel_context& c) { detail::attending_to::run_gradient<T>(c, attrs, mask); },
+    return make_function_kernel([attrs = setup.attrs(), inputs = static_cast<int>(setup.node.inputs.size())](
+                                    kernel_context& c) { detail::attending_to::run_gradient<T>(c, attrs, inputs); },
                                 true);
   });
 }

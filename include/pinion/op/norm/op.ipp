@@ -64,24 +64,44 @@ inline void infer_gradient(shape_context& c) {
   c.output(c.dtype(0), c.shape(2));
 }
 
-// ---- gradients by nodes of other ops, for all ranks and extents
+// ---- gradients by nodes of other ops, for all ranks and extents. Each is of one operation: the library has their
+// kernels.
+
+struct single_operations {
+  gradient_context& c;
+  output plus(output a, output b) const {
+    return elementwise<add>(
+        c, [](auto x, auto y) { return x + y; }, a, b);
+  }
+  output minus(output a, output b) const {
+    return elementwise<subtract>(
+        c, [](auto x, auto y) { return x - y; }, a, b);
+  }
+  output times(output a, output b) const {
+    return elementwise<multiply>(
+        c, [](auto x, auto y) { return x * y; }, a, b);
+  }
+  output over(output a, output b) const {
+    return elementwise<divide>(
+        c, [](auto x, auto y) { return x / y; }, a, b);
+  }
+};
 
 // The number of elements of each row, in the shape of statistics.
 inline output count_of_rows(gradient_context& c, output x, output statistics) {
   return sum_like(c, statistics, c.make(ones_like::name, {x}));
 }
 
-// The gradient of x where statistics are differentiated: those of the mean and of the inverse, an absent one of which
-// counts as 0.
+// The gradient of x where statistics are differentiated: (dmean - dinverse inverse^3 (x - mean)) / n.
 inline output gradient_of_statistics(gradient_context& c, bool centered) {
-  const output x = c.input(0), inverse = c.output(centered ? 2 : 1);
-  const output n = count_of_rows(c, x, inverse), of_inverse = c.output_gradient(centered ? 2 : 1);
-  if (!centered)
-    return elementwise<divide>(
-        c, [](auto v, auto i, auto d, auto count) { return d * i * i * i * -v / count; }, x, inverse, of_inverse, n);
-  return elementwise<divide>(
-      c, [](auto v, auto m, auto i, auto dm, auto di, auto count) { return (dm - di * i * i * i * (v - m)) / count; },
-      x, c.output(1), inverse, c.output_gradient(1), of_inverse, n);
+  const single_operations with{c};
+  const output x = c.input(0), inverse = c.output(centered ? 2 : 1), of_inverse = c.output_gradient(centered ? 2 : 1);
+  const output moved = centered ? with.minus(x, c.output(1)) : x;
+  const output cube = with.times(with.times(inverse, inverse), inverse);
+  const output along = with.times(with.times(of_inverse, cube), moved);
+  const output n = count_of_rows(c, x, inverse);
+  const output of_mean = centered ? c.output_gradient(1) : c.make(zeros_like::name, {inverse});
+  return with.over(with.minus(of_mean, along), n);
 }
 
 // Sets the gradients of x, gamma and beta of a norm: those of y by one node.
@@ -97,28 +117,21 @@ inline void set_gradients(gradient_context& c, std::string_view of_y, bool cente
   if (c.has_output_gradient(1) || (centered && c.has_output_gradient(2)))
     parts.push_back(gradient_of_statistics(c, centered));
   if (parts.size() == 2)
-    c.set(0, elementwise<add>(
-                 c, [](auto a, auto b) { return a + b; }, parts[0], parts[1]));
+    c.set(0, single_operations{c}.plus(parts[0], parts[1]));
   else if (parts.size() == 1)
     c.set(0, parts[0]);
 }
 
 // The outputs of the gradient of a norm, of its inputs.
 inline std::vector<output> gradients_by_nodes(gradient_context& c, bool centered) {
+  const single_operations with{c};
   const output dy = c.input(0), x = c.input(1), gamma = c.input(2), inverse = c.input(centered ? 4 : 3);
-  const auto product = [](auto a, auto b) { return a * b; };
-  const output n = count_of_rows(c, x, inverse), slope = elementwise<multiply>(c, product, dy, gamma);
-  const output unit = centered ? elementwise<multiply>(
-                                     c, [](auto v, auto m, auto i) { return (v - m) * i; }, x, c.input(3), inverse)
-                               : elementwise<multiply>(c, product, x, inverse);
-  const output along = sum_like(c, inverse, elementwise<multiply>(c, product, slope, unit));
-  const auto left = [](auto g, auto u, auto a, auto i, auto count) { return (g - u * a / count) * i; };
-  output dx = elementwise<multiply>(c, left, slope, unit, along, inverse, n);
-  if (centered)
-    dx = elementwise<subtract>(
-        c, [](auto d, auto sum, auto i, auto count) { return d - sum / count * i; }, dx, sum_like(c, inverse, slope),
-        inverse, n);
-  std::vector<output> all{dx, sum_like(c, gamma, elementwise<multiply>(c, product, dy, unit))};
+  const output n = count_of_rows(c, x, inverse), slope = with.times(dy, gamma);
+  const output unit = with.times(centered ? with.minus(x, c.input(3)) : x, inverse);
+  const output along = with.over(sum_like(c, inverse, with.times(slope, unit)), n);
+  output rest = with.minus(slope, with.times(unit, along));
+  if (centered) rest = with.minus(rest, with.over(sum_like(c, inverse, slope), n));
+  std::vector<output> all{with.times(rest, inverse), sum_like(c, gamma, with.times(dy, unit))};
   if (centered) all.push_back(sum_like(c, gamma, dy));
   return all;
 }
