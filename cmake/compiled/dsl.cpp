@@ -16,6 +16,7 @@
 #include <pinion/op/random/functions.ipp>
 #include <pinion/op/slice/functions.ipp>
 #include <pinion/op/source/functions.ipp>
+#include <pinion/op/strided/functions.ipp>
 #include <pinion/op/variable/functions.ipp>
 #include <pinion/op/variable/local_variables.ipp>
 #include <pinion/op/variable/slices.ipp>

@@ -24,6 +24,8 @@
 #include <pinion/op/reduce/op.ipp>
 #include <pinion/op/slice/op.ipp>
 #include <pinion/op/source/op.ipp>
+#include <pinion/op/strided/op.ipp>
+#include <pinion/op/strided/spec.ipp>
 #include <pinion/op/summary/message.ipp>
 #include <pinion/op/summary/op.ipp>
 #include <pinion/op/sync/op.ipp>

@@ -37,6 +37,7 @@
 #include <pinion/op/reduce/functions.hpp>
 #include <pinion/op/slice/functions.hpp>
 #include <pinion/op/source/functions.hpp>
+#include <pinion/op/strided/functions.hpp>
 #include <pinion/op/variable/functions.hpp>
 #include <pinion/op/variable/local_variables.hpp>
 #include <pinion/place/place.hpp>

@@ -23,6 +23,7 @@
 #include <pinion/op/reduce/op.hpp>
 #include <pinion/op/slice/op.hpp>
 #include <pinion/op/source/op.hpp>
+#include <pinion/op/strided/op.hpp>
 #include <pinion/op/summary/op.hpp>
 #include <pinion/op/sync/op.hpp>
 #include <pinion/op/variable/op.hpp>
@@ -42,8 +43,8 @@ using ops_of_elements = type_list<
     random_uniform, random_normal, truncated_normal, gather, partition_indices, scatter_dense, one_hot, reshape,
     reshape_like, merge_axes, expand_dims, squeeze, transpose, concat, split_like, split, slice, slice_like, pad_like,
     pad, tile, tile_grad, sort, arg_sort, top_k, cumsum, cumprod, linear_recurrence, take_along_axis, add_along_axis,
-    layer_norm, layer_norm_gradient, rms_norm, rms_norm_gradient, select_text,
-    map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+    strided_slice, strided_slice_grad, reverse, roll, layer_norm, layer_norm_gradient, rms_norm, rms_norm_gradient,
+    select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 using other_ops = type_list<
     conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad, max_pool_grad_grad, avg_pool,
     avg_pool_grad, matmul, batch_matmul, einsum, einsum_like, attention, attention_gradient, biased_matmul,

@@ -14,6 +14,7 @@
 #include <pinion/op/reduce/map_reduction.hpp>
 #include <pinion/op/slice/cpu.hpp>
 #include <pinion/op/source/cpu.hpp>
+#include <pinion/op/strided/cpu.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
