@@ -135,6 +135,11 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)slice(x, {0, 0}, {1, 2}); });
   here([&] { (void)pad(x, {{1, 1}, {0, 0}}); });
   here([&] { (void)tile(x, {2, 1}); });
+  here([&] { (void)slice_at(x, 1); });
+  here([&] { (void)slice_at(x, ellipsis, range_of(0, 2), new_axis); });
+  here([&] { (void)strided_slice(x, {0}, {2}, {-1}); });
+  here([&] { (void)pinion::reverse(x, {0}); });
+  here([&] { (void)roll(x, {1, 2}, {0, 1}), roll(x, 1, 0); });
   here([&] { (void)gather(x, numbers); });
   here([&] { (void)one_hot<float>(numbers, 3); });
   here([&] { (void)pinion::sort(x), argsort(x); });

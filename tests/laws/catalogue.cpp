@@ -18,6 +18,7 @@
 #include "laws/ops/reduce.hpp"
 #include "laws/ops/slice.hpp"
 #include "laws/ops/source.hpp"
+#include "laws/ops/strided.hpp"
 #include "laws/ops/summary.hpp"
 #include "laws/ops/sync.hpp"
 #include "laws/ops/variable.hpp"
@@ -27,10 +28,10 @@ namespace laws {
 const std::vector<row>& all_rows() {
   static const auto rows = [] {
     std::vector<row> all;
-    for (const auto& family :
-         {attention_rows(), control_rows(), conv_rows(), einsum_rows(), gather_rows(), layout_rows(), map_rows(),
-          matmul_rows(), nn_rows(), norm_rows(), order_rows(), queue_rows(), random_rows(), reduce_rows(), slice_rows(),
-          source_rows(), summary_rows(), sync_rows(), variable_rows()})
+    for (const auto& family : {attention_rows(), control_rows(), conv_rows(),    einsum_rows(), gather_rows(),
+                               layout_rows(),    map_rows(),     matmul_rows(),  nn_rows(),     norm_rows(),
+                               order_rows(),     queue_rows(),   random_rows(),  reduce_rows(), slice_rows(),
+                               source_rows(),    strided_rows(), summary_rows(), sync_rows(),   variable_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();
