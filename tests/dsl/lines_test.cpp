@@ -134,6 +134,7 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)split<3>(x, 1); });
   here([&] { (void)slice(x, {0, 0}, {1, 2}); });
   here([&] { (void)pad(x, {{1, 1}, {0, 0}}); });
+  here([&] { (void)pad(x, {{1, 1}, {0, 0}}, {.mode = pad_mode::reflect}); });
   here([&] { (void)tile(x, {2, 1}); });
   here([&] { (void)slice_at(x, 1); });
   here([&] { (void)slice_at(x, ellipsis, range_of(0, 2), new_axis); });

@@ -129,7 +129,7 @@ TEST_CASE_METHOD(strided_fixture, "extents that are known only when it runs are 
         }).find("index 1 along axis 0 of a tensor of shape [1, 3]: indices are in [-1, 1)") != std::string::npos);
   const auto pair = pn::slice_at(y, pn::ellipsis, 1, pn::new_axis);
   CHECK(pn::to_string(sess.run({{y, {{1, 2}, {3, 4}}}}, pair)) == "[[2], [4]]");
-  const auto turned = pn::reverse(y, {0, -1}), moved = pn::roll(y, 1, 1);
+  const pn::expr<float> turned = pn::reverse(y, {0, -1}), moved = pn::roll(y, 1, 1);
   CHECK(failure([&] { sess.run({{y, {1, 2}}}, turned); }).find("axis 0") != std::string::npos);
   CHECK(failure([&] { sess.run({{y, {1, 2}}}, moved); }).find("axis 1") != std::string::npos);
 }
@@ -142,6 +142,36 @@ TEST_CASE_METHOD(strided_fixture, "axes are turned round and rolled") {
   CHECK(text(pn::roll(m, {1, 1, -7}, {0, 0, 0})) == "[[8, 9, 10, 11], [0, 1, 2, 3], [4, 5, 6, 7]]");
   CHECK(text(pn::roll(pn::constant<std::string>({"a", "b", "c"}), {-1}, {0})) == "[\"b\", \"c\", \"a\"]");
   CHECK(failure([&] { pn::reverse(m, {0, -2}); }).find("turned round twice") != std::string::npos);
+}
+
+TEST_CASE_METHOD(strided_fixture, "paddings repeat elements as NumPy's do, and gradients add up over them") {
+  const pn::expr<float> x = pn::constant<float>({1, 2, 3});
+  const auto padded = [&](pn::pad_mode mode) { return pn::pad(x, {{2, 1}}, {.mode = mode}); };
+  CHECK(text(padded(pn::pad_mode::constant)) == "[0, 0, 1, 2, 3, 0]");
+  CHECK(text(padded(pn::pad_mode::reflect)) == "[3, 2, 1, 2, 3, 2]");
+  CHECK(text(padded(pn::pad_mode::symmetric)) == "[2, 1, 1, 2, 3, 3]");
+  CHECK(text(padded(pn::pad_mode::edge)) == "[1, 1, 1, 2, 3, 3]");
+  CHECK(text(pn::pad(m, {{1, 0}, {0, 2}}, {.mode = pn::pad_mode::reflect})) ==
+        "[[4, 5, 6, 7, 6, 5], [0, 1, 2, 3, 2, 1], [4, 5, 6, 7, 6, 5], [8, 9, 10, 11, 10, 9]]");
+  CHECK(text(pn::pad(pn::constant<std::string>({"a", "b"}), {{1, 1}}, {.mode = pn::pad_mode::edge})) ==
+        "[\"a\", \"a\", \"b\", \"b\"]");
+  const pn::expr<float> weights = pn::constant<float>({1, 10, 100, 1000, 10000, 100000});
+  const pn::expr<float> y = padded(pn::pad_mode::reflect);
+  const auto [first] = pn::gradients(pn::reduce_sum(y * y * weights), x);
+  const auto [second] = pn::gradients(pn::reduce_sum(first), x);
+  CHECK(text(first) == "[200, 404040, 60006]");  // 2 w y: 6 1, 4 10, 2 100, 4 1000, 6 10000, 4 100000
+  CHECK(text(second) == "[200, 202020, 20002]");
+  CHECK(
+      failure([&] {
+        pn::pad(x, {{3, 0}}, {.mode = pn::pad_mode::reflect});
+      }) ==
+      "invalid_argument: a padding of 3 elements by mode REFLECT along axis 0 of a tensor of shape [3], which has too "
+      "few to repeat");
+  const auto open = pn::placeholder<float>({pn::unknown}, "open");
+  const auto around = pn::pad(open, {{2, 0}}, {.mode = pn::pad_mode::symmetric});
+  pn::session sess;
+  CHECK(pn::to_string(sess.run({{open, {1, 2}}}, around)) == "[2, 1, 1, 2]");
+  CHECK(failure([&] { sess.run({{open, {1}}}, around); }).find("a padding of 2 elements") != std::string::npos);
 }
 
 TEST_CASE_METHOD(strided_fixture, "gradients go to the elements that were taken, to the second order") {

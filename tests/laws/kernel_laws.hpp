@@ -85,7 +85,8 @@ inline bool adds_up(std::string_view op) {
   return op == "Sum" || op == "Mean" || op == "Prod" || op.starts_with("MatMul") || op == "MapGrad" ||
          op == "MapReduce" || op == "ScatterDense" ||
          (op.find("Apply") != op.npos && op.find("GradientDescent") == op.npos) || op == "TileGrad" ||
-         op == "AvgPool" || op == "AvgPoolGrad" || op == "MaxPoolGrad" || op.substr(0, 6) == "Conv2D";
+         op == "MirrorPadGrad" || op == "AvgPool" || op == "AvgPoolGrad" || op == "MaxPoolGrad" ||
+         op.substr(0, 6) == "Conv2D";
 }
 
 }  // namespace laws

@@ -208,6 +208,7 @@ using pinion::output;
 using pinion::output_name;
 using pinion::output_type;
 using pinion::pad;
+using pinion::pad_mode;
 using pinion::pad_options;
 using pinion::padding;
 using pinion::padding_fifo_queue;

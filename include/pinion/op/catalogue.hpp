@@ -42,9 +42,9 @@ using ops_of_elements = type_list<
     argmax, softmax, log_softmax, scale_rows, softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,
     random_uniform, random_normal, truncated_normal, gather, partition_indices, scatter_dense, one_hot, reshape,
     reshape_like, merge_axes, expand_dims, squeeze, transpose, concat, split_like, split, slice, slice_like, pad_like,
-    pad, tile, tile_grad, sort, arg_sort, top_k, cumsum, cumprod, linear_recurrence, take_along_axis, add_along_axis,
-    strided_slice, strided_slice_grad, reverse, roll, layer_norm, layer_norm_gradient, rms_norm, rms_norm_gradient,
-    select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+    pad, mirror_pad, mirror_pad_grad, tile, tile_grad, sort, arg_sort, top_k, cumsum, cumprod, linear_recurrence,
+    take_along_axis, add_along_axis, strided_slice, strided_slice_grad, reverse, roll, layer_norm, layer_norm_gradient,
+    rms_norm, rms_norm_gradient, select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 using other_ops = type_list<
     conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad, max_pool_grad_grad, avg_pool,
     avg_pool_grad, matmul, batch_matmul, einsum, einsum_like, attention, attention_gradient, biased_matmul,

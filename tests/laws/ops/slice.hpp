@@ -48,7 +48,64 @@ inline attributes with_axis(std::int64_t axis) {
   return {{"axis", axis}};
 }
 
+// The element of an axis of n that stands at place i before, in or behind it, where a mode repeats elements.
+inline std::int64_t repeated(const std::string& mode, std::int64_t i, std::int64_t n) {
+  if (mode == "EDGE") return std::clamp<std::int64_t>(i, 0, n - 1);
+  while (i < 0 || i >= n) {  // to and fro between the edges
+    const std::int64_t again = mode == "SYMMETRIC" ? 1 : 0;
+    i = i < 0 ? -again - i : 2 * n - 2 + again - i;
+  }
+  return i;
+}
+// For each element of a padded tensor the element of x that it repeats.
+inline std::vector<std::size_t> repeated_elements(const attributes& a, const shape& x) {
+  const auto &before = a.get<integers>("before"), &after = a.get<integers>("after");
+  shape to;
+  for (std::size_t k = 0; k < before.size(); ++k) to.push_back(before[k] + x[static_cast<int>(k)] + after[k]);
+  std::vector<std::size_t> all;
+  for_each_index(to, [&](auto at, std::size_t) {
+    for (std::size_t k = 0; k < at.size(); ++k)
+      at[k] = repeated(a.get<std::string>("mode"), at[k] - before[k], x[static_cast<int>(k)]);
+    all.push_back(*element_at(x, at));
+  });
+  return all;
+}
+inline attributes mirror(std::string mode, integers before, integers after) {
+  return {{"before", std::move(before)}, {"after", std::move(after)}, {"mode", std::move(mode)}};
+}
+struct mirror_sample {
+  std::string note;
+  shape x;
+  attributes attrs;
+};
+inline std::vector<mirror_sample> mirror_samples(std::int64_t m, std::int64_t n) {
+  return {{"reflected", {m, n}, mirror("REFLECT", {1, 2}, {0, n - 1})},
+          {"symmetric", {m, n}, mirror("SYMMETRIC", {m, 0}, {1, n})},
+          {"edges", {m, n}, mirror("EDGE", {1, 2}, {3, n + 2})},
+          {"reflected in the middle", {2, m, 3}, mirror("REFLECT", {1, m - 1, 0}, {1, 2, 2})},
+          {"edges of one", {1, m, 1}, mirror("EDGE", {2, 0, 1}, {0, 2, 3})},
+          {"not at all", {m, n}, mirror("SYMMETRIC", {0, 0}, {0, 0})},
+          {"scalar", {}, mirror("REFLECT", {}, {})},
+          {"nothing", {0, 2}, mirror("SYMMETRIC", {0, 1}, {0, 1})}};
+}
+
 inline std::vector<row> slice_rows() {
+  // Misfits of paddings that repeat elements, and of their gradients, whose inputs are these.
+  const auto bad_mirrors = [](std::string_view op, const std::vector<any_tensor>& of) -> std::vector<misfit> {
+    return {{op, of, mirror("WRAP", {0, 0}, {0, 0}), "by mode 'WRAP'; modes are REFLECT"},
+            {op, of, mirror("REFLECT", {2, 0}, {0, 0}), "a padding of 2 elements by mode REFLECT along axis 0"},
+            {op, of, mirror("SYMMETRIC", {0, 0}, {0, 4}), "by mode SYMMETRIC along axis 1"},
+            {op, of, mirror("EDGE", {1}, {1}), "one for each axis"},
+            {op, of, mirror("EDGE", {1, 1}, {1}), "other numbers of paddings"},
+            {op, of, mirror("EDGE", {-1, 1}, {1, 1}), "a padding of -1 elements"}};
+  };
+  auto bad_mirror_pads = bad_mirrors("MirrorPad", {f({2, 3})});
+  bad_mirror_pads.push_back({"MirrorPad", {f({0})}, mirror("EDGE", {1}, {0}), "too few to repeat"});
+  auto bad_mirror_gradients = bad_mirrors("MirrorPadGrad", {f({2, 3}), f({2, 3})});
+  bad_mirror_gradients.push_back({"MirrorPadGrad", {f({3}), f({2})}, mirror("EDGE", {1}, {1}), "does not fit"});
+  bad_mirror_gradients.push_back(
+      {"MirrorPadGrad", {i({4}), i({2})}, mirror("EDGE", {1}, {1}), "MirrorPadGrad of int32"});
+  bad_mirror_gradients.push_back({"MirrorPadGrad", {f({4}), d({2})}, mirror("EDGE", {1}, {1}), "pn::cast converts"});
   const auto parts_of = [](const call& c, const tensors& x, const std::vector<shape>& parts) {
     const shape& whole = c.inputs[0].shape();
     const auto axis = static_cast<std::size_t>((c.attrs.get<std::int64_t>("axis") + whole.rank()) % whole.rank());
@@ -198,6 +255,41 @@ inline std::vector<row> slice_rows() {
          {{"before", integers{std::int64_t{1} << 60}}, {"after", integers{std::int64_t{1} << 60}}},
          "a padding of"},
         {"Pad", {text({2})}, {{"before", integers{1}}, {"after", integers{0}}}, "Pad of string"}}},
+      {{"MirrorPad"},
+       [](std::string_view, std::int64_t m, std::int64_t n) {
+         std::vector<sample> all;
+         for (const mirror_sample& s : mirror_samples(m, n)) all.push_back({s.note, {{s.x}}, plain(s.attrs)});
+         return all;
+       },
+       [](const call& c, const tensors& x) -> std::optional<expectation> {
+         std::vector<ranged> y;
+         for (const std::size_t e : repeated_elements(c.attrs, c.inputs[0].shape())) y.push_back({x[0][e], 0});
+         return expectation{{y}};
+       },
+       bad_mirror_pads},
+      {{"MirrorPadGrad"},
+       [](std::string_view, std::int64_t m, std::int64_t n) {
+         std::vector<sample> all;
+         for (const mirror_sample& s : mirror_samples(m, n)) {
+           const auto &before = s.attrs.get<integers>("before"), &after = s.attrs.get<integers>("after");
+           shape y;
+           for (std::size_t k = 0; k < before.size(); ++k) y.push_back(before[k] + s.x[static_cast<int>(k)] + after[k]);
+           all.push_back({s.note, {{y}, {s.x}}, plain(s.attrs)});
+         }
+         return all;
+       },
+       [](const call& c, const tensors& x) -> std::optional<expectation> {
+         std::vector<ranged> y(x[1].size());
+         std::vector<double> sizes(y.size());
+         std::vector<int> terms(y.size());
+         std::size_t next = 0;
+         for (const std::size_t e : repeated_elements(c.attrs, c.inputs[1].shape())) {
+           y[e].value += x[0][next], sizes[e] += std::abs(x[0][next]), ++terms[e], ++next;
+         }
+         for (std::size_t e = 0; e < y.size(); ++e) y[e] = rounded(c.inputs[0].dtype(), y[e].value, sizes[e], terms[e]);
+         return expectation{{y}};
+       },
+       bad_mirror_gradients},
       {{"Tile"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const auto by = [](integers multiples) { return plain({{"multiples", std::move(multiples)}}); };

@@ -4,14 +4,15 @@
 //   auto [left, right] = pn::split<2>(x, 1);            // [n, 4] -> [n, 2], [n, 2]
 //   auto head = pn::slice(x, {0, 0}, {10, -1});         // the first ten rows
 //
-// Any dtype, but pad takes no text; differentiable in float and double. Every function throws invalid_argument where
-// shapes, axes and sizes do not fit, as far as shapes are known; the step fails otherwise. A negative axis counts from
-// the last one.
+// Any dtype, but pad with a constant takes no text; differentiable in float and double. Every function throws
+// invalid_argument where shapes, axes and sizes do not fit, as far as shapes are known; the step fails otherwise. A
+// negative axis counts from the last one.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -92,21 +93,41 @@ auto slice(A&& x, const integers& begin, const integers& size, std::string_view 
                                                      std::forward<A>(x));
 }
 
-// Options of pad. The value of each new element, converted to the dtype of x.
+// Where pad takes new elements from: a constant; x itself, in both modes in the other order from the edge on, which
+// reflect does not repeat and symmetric does; or the edge alone. Of {1, 2, 3}, two elements before it are
+//   constant    0, 0        reflect    3, 2        symmetric    2, 1        edge    1, 1
+enum class pad_mode { constant, reflect, symmetric, edge };
+
+namespace dsl {
+// TensorFlow's word for a mode that repeats elements.
+inline std::string mode_name(pad_mode mode) {
+  return mode == pad_mode::reflect ? "REFLECT" : mode == pad_mode::symmetric ? "SYMMETRIC" : "EDGE";
+}
+}  // namespace dsl
+
+// Options of pad. A constant is converted to the dtype of x; other modes do not read it.
 struct pad_options {
   double value = 0;
+  pad_mode mode = pad_mode::constant;
   std::string_view name = {};
 };
 // Adds elements around x: `around` has {before, after} for each axis. pad(x, {{1, 1}, {0, 0}}) adds a row above and one
-// below. Throws invalid_argument unless there is one pair for each axis, of numbers from 0 on. The gradient is the box
-// of dy at the place of x. TensorFlow: tf.pad with mode CONSTANT.
+// below. Throws invalid_argument unless there is one pair for each axis, of numbers from 0 on; and where a mode repeats
+// more elements than an axis has: reflect has one less than its extent, symmetric all, and edge needs one. The gradient
+// is the box of dy at the place of x, to which the gradients of repeated elements are added. Modes other than constant
+// take texts too, and run on CPUs. TensorFlow: tf.pad with mode CONSTANT, REFLECT or SYMMETRIC.
 template <dsl::graph_operand A>
-auto pad(A&& x, const std::vector<std::pair<std::int64_t, std::int64_t>>& around, const pad_options& options = {},
-         source_location where = source_location::current()) {
+expr<dsl::value_of<A>> pad(A&& x, const std::vector<std::pair<std::int64_t, std::int64_t>>& around,
+                           const pad_options& options = {}, source_location where = source_location::current()) {
+  using T = dsl::value_of<A>;
   integers before, after;
   for (const auto& [b, a] : around) before.push_back(b), after.push_back(a);
-  return dsl::node_call<op::pad, dsl::value_of<A>>(
-      options.name, where, {{"before", before}, {"after", after}, {"value", options.value}}, std::forward<A>(x));
+  if (options.mode == pad_mode::constant)
+    return dsl::node_call<op::pad, T>(
+        options.name, where, {{"before", before}, {"after", after}, {"value", options.value}}, std::forward<A>(x));
+  return dsl::node_call<op::mirror_pad, T>(
+      options.name, where, {{"before", before}, {"after", after}, {"mode", dsl::mode_name(options.mode)}},
+      std::forward<A>(x));
 }
 // Repeats x along each axis: tile(x, {2, 1}) of [m, n] is [2 m, n]. Throws invalid_argument unless there is one number,
 // from 0 on, for each axis. A multiple of 0 leaves no elements. The gradient of an element is the sum over its copies.

@@ -36,6 +36,13 @@ void expect_inside(const shape& box, const integers& begin, const shape& x);
 
 shape padded(const shape& x, const integers& before, const integers& after);
 
+// Throws invalid_argument for paddings below 0 or too large to count, and where there is not one for each axis.
+void expect_paddings(std::string_view op, const attributes& attrs, const shape& x);
+
+// The shape of x padded by its own elements. Throws invalid_argument for another mode than the three, and for paddings
+// that need more elements than an axis has; an extent that is not known passes.
+shape mirrored(std::string_view op, const attributes& attrs, const shape& x);
+
 shape tiled(const shape& x, const integers& multiples);
 
 }  // namespace detail
@@ -105,6 +112,29 @@ struct pad : slicing {
   static constexpr attribute_list attrs{attr::integers("before"), attr::integers("after"),
                                         attr::real("value").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
+  static void infer(shape_context& c);
+  static void gradient(gradient_context& g);
+};
+
+// x with "before" and "after" elements added along each axis, which repeat those of x. "mode" REFLECT goes back from
+// the edge, SYMMETRIC begins with the edge itself, and EDGE, which TensorFlow lacks, repeats the edge alone.
+struct mirror_pad : slicing {
+  static constexpr std::string_view name = "MirrorPad";
+  static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::integers("before"), attr::integers("after"), attr::text("mode")};
+  static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = {}};
+  static void infer(shape_context& c);
+  static void gradient(gradient_context& g);
+};
+
+// (dy, x) -> for each element of x the sum of the elements of dy that MirrorPad made of it.
+struct mirror_pad_grad {
+  static constexpr std::string_view name = "MirrorPadGrad";
+  static constexpr input_count inputs = 2;
+  static constexpr attribute_list attrs = mirror_pad::attrs;
+  static constexpr bool bears_changing_inputs = true;
+  static constexpr int reads = 1;
+  static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = {}};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };

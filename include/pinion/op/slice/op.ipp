@@ -95,6 +95,34 @@ PINION_DECL shape padded(const shape& x, const integers& before, const integers&
   return y;
 }
 
+PINION_DECL void expect_paddings(std::string_view op, const attributes& attrs, const shape& x) {
+  const auto &before = attrs.get<integers>("before"), &after = attrs.get<integers>("after");
+  expect_one_each(op, before, x, "paddings");
+  const auto refuse = [](const std::string& sentence) { throw error(errc::invalid_argument, sentence); };
+  if (before.size() != after.size()) refuse(std::string(op) + " has other numbers of paddings before and after");
+  for (const integers* side : {&before, &after})
+    for (const std::int64_t n : *side)
+      if (n < 0 || !countable({n})) refuse("a padding of " + std::to_string(n) + " elements; pn::slice cuts off");
+}
+
+PINION_DECL shape mirrored(std::string_view op, const attributes& attrs, const shape& x) {
+  expect_paddings(op, attrs, x);
+  const std::string& mode = attrs.get<std::string>("mode");
+  if (mode != "REFLECT" && mode != "SYMMETRIC" && mode != "EDGE")
+    throw error(errc::invalid_argument,
+                std::string(op) + " by mode '" + mode + "'; modes are REFLECT, SYMMETRIC and EDGE");
+  const auto &before = attrs.get<integers>("before"), &after = attrs.get<integers>("after");
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    const auto k = static_cast<std::size_t>(axis);
+    const std::int64_t most = std::max(before[k], after[k]), n = x[axis];
+    if (n < 0 || most == 0 || (mode == "EDGE" ? n > 0 : most <= n - (mode == "REFLECT"))) continue;
+    throw error(errc::invalid_argument, "a padding of " + std::to_string(most) + " elements by mode " + mode +
+                                            " along axis " + std::to_string(axis) + " of a tensor of shape " +
+                                            to_string(x) + ", which has too few to repeat");
+  }
+  return padded(x, before, after);
+}
+
 PINION_DECL shape tiled(const shape& x, const integers& multiples) {
   if (!x.has_rank()) return shape::unknown_of_rank(static_cast<int>(multiples.size()));
   shape y;
@@ -196,22 +224,39 @@ PINION_DECL void slice_like::gradient(gradient_context& g) {
 }
 
 PINION_DECL void pad::infer(shape_context& c) {
-  const auto &before = c.attrs().get<integers>("before"), &after = c.attrs().get<integers>("after");
-  detail::expect_one_each(name, before, c.shape(0), "paddings");
-  if (before.size() != after.size()) c.fail("Pad has other numbers of paddings before and after");
-  for (const integers* side : {&before, &after})
-    for (const std::int64_t n : *side)
-      if (n < 0 || !countable({n})) c.fail("a padding of " + std::to_string(n) + " elements; pn::slice cuts off");
+  detail::expect_paddings(name, c.attrs(), c.shape(0));
   const std::string type(to_string(c.dtype(0)));
   if (!dtypes::plain.has(c.dtype(0))) c.fail("Pad of " + type + " is not defined");
   if (const double value = c.attrs().get_or("value", 0.0); !detail::holds(c.dtype(0), value))
     c.fail("a padding with " + number_text(value) + ", which no " + type + " holds");
-  c.output(c.dtype(0), detail::padded(c.shape(0), before, after));
+  c.output(c.dtype(0), detail::padded(c.shape(0), c.attrs().get<integers>("before"), c.attrs().get<integers>("after")));
 }
 
 PINION_DECL void pad::gradient(gradient_context& g) {
   g.set(0,
         g.make(slice_like::name, {g.output_gradient(0), g.input(0)}, {{"begin", g.attrs().get<integers>("before")}}));
+}
+
+PINION_DECL void mirror_pad::infer(shape_context& c) {
+  c.output(c.dtype(0), detail::mirrored(name, c.attrs(), c.shape(0)));
+}
+
+PINION_DECL void mirror_pad::gradient(gradient_context& g) {
+  if (!is_floating(g.type_of(g.output(0)).dtype)) return;
+  g.set(0, g.make(mirror_pad_grad::name, {g.output_gradient(0), g.input(0)}, g.attrs()));
+}
+
+PINION_DECL void mirror_pad_grad::infer(shape_context& c) {
+  detail::expect_one_dtype(c);
+  if (!dtypes::floating.has(c.dtype(0)))
+    c.fail("MirrorPadGrad of " + std::string(to_string(c.dtype(0))) + " is not defined");
+  if (!fits(c.shape(0), detail::mirrored(name, c.attrs(), c.shape(1))))
+    c.fail("a gradient of shape " + to_string(c.shape(0)) + " does not fit " + to_string(c.shape(1)) + " padded");
+  c.output(c.dtype(0), c.shape(1));
+}
+
+PINION_DECL void mirror_pad_grad::gradient(gradient_context& g) {
+  g.set(0, g.make(mirror_pad::name, {g.output_gradient(0)}, g.attrs()));
 }
 
 PINION_DECL void tile::infer(shape_context& c) {
