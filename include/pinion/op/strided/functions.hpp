@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/node_call.hpp>
 #include <pinion/op/strided/op.hpp>
 
@@ -70,7 +71,7 @@ class slice_entries {
   integers begin_, end_, strides_;
   std::int64_t begin_mask_ = 0, end_mask_ = 0, ellipsis_mask_ = 0, new_axis_mask_ = 0, shrink_axis_mask_ = 0;
 };
-// An index of any type of integer. Throws invalid_argument for one above those of 64 bits with a sign.
+// The index as an integer with a sign. Throws invalid_argument for one that is none of 64 bits.
 std::int64_t checked_index(std::uint64_t index);
 
 // The indices of slice_at, beginning with the first one. That one takes the line of the call, since no default argument

@@ -9,7 +9,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
-#include <pinion/op/strided/op.hpp>
+#include <pinion/tensor/shape.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
