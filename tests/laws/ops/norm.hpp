@@ -64,6 +64,10 @@ inline std::optional<expectation> norm_gradient_reference(const call& c, const t
   const auto &dy = in[0], &x = in[1], &gamma = in[2], &inverses = in.back();
   std::vector<ranged> dx;
   std::vector<double> dgamma(m.n), dbeta(m.n), size_gamma(m.n), size_beta(m.n);
+  const auto is_tame = [](double v) { return std::abs(v) < 1e4; };  // squares of others may overflow
+  bool known = true;
+  for (const auto& values : in) known = known && std::all_of(values.begin(), values.end(), is_tame);
+  const double unknown_slack = known ? 0 : std::numeric_limits<double>::infinity();
   double all = 0;  // the greatest number on the way
   for (std::size_t r = 0; r < m.rows; ++r) {
     const std::size_t at = r * m.n;
@@ -81,7 +85,8 @@ inline std::optional<expectation> norm_gradient_reference(const call& c, const t
       const double unit = (x[at + i] - mean) * inverse, slope = dy[at + i] * gamma[i];
       const double value = (slope - (centered ? slopes / count : 0) - unit * along / count) * inverse;
       const double whole = (size + size * size) * (1 + std::abs(inverse));
-      dx.push_back(of_terms(type, value, std::isnan(whole) ? largest(type) : whole, m.n));
+      dx.push_back(of_terms(type, value, whole, m.n));
+      dx.back().slack += unknown_slack;
     }
     all = std::max(all, size);
   }
@@ -89,6 +94,7 @@ inline std::optional<expectation> norm_gradient_reference(const call& c, const t
   for (std::size_t i = 0; i < m.n; ++i) {
     of_gamma.push_back(of_terms(type, dgamma[i], std::max(size_gamma[i], all), m.rows));
     of_beta.push_back(of_terms(type, dbeta[i], size_beta[i], m.rows));
+    of_gamma.back().slack += unknown_slack, of_beta.back().slack += unknown_slack;
   }
   return centered ? expectation{{dx, of_gamma, of_beta}} : expectation{{dx, of_gamma}};
 }
