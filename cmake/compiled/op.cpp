@@ -22,6 +22,7 @@
 #include <pinion/op/queue/op.ipp>
 #include <pinion/op/random/op.ipp>
 #include <pinion/op/reduce/op.ipp>
+#include <pinion/op/scatter/op.ipp>
 #include <pinion/op/slice/op.ipp>
 #include <pinion/op/source/op.ipp>
 #include <pinion/op/strided/op.ipp>

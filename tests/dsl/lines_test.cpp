@@ -31,7 +31,8 @@ struct geometric_mean {
 struct fixture : lined_graph {
   expr<float> x = placeholder<float>({4, 3}, "x"), y = placeholder<float>({4, 3}, "y"),
               image = placeholder<float>({2, 8, 8, 3}, "image");
-  expr<int> numbers = placeholder<int>({4}, "numbers"), index = placeholder<int>({}, "index");
+  expr<int> numbers = placeholder<int>({4}, "numbers"), places = placeholder<int>({2, 2}, "places"),
+            index = placeholder<int>({}, "index");
   expr<bool> flag = placeholder<bool>({}, "flag"), truth = placeholder<bool>({4, 3}, "truth");
   expr<std::string> text = placeholder<std::string>({}, "text");
   variable_handle<float> w = variable(tensor<float>({3, 2}), {.name = "w"});
@@ -150,6 +151,10 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)top_k(x, 2); });
   here([&] { (void)cumsum(x), cumprod(x, 1); });
   here([&] { (void)take_along_axis(x, argsort(x)); });
+  here([&] { (void)scatter_nd(places, gather_nd(x, places), {4, 3}); });
+  here([&] { (void)segment_sum(x, numbers, {.segments = 2}), segment_mean(x, numbers, {.segments = 2}); });
+  here([&] { (void)segment_max(x, numbers, {.segments = 2}), segment_min(x, numbers, {.segments = 2}); });
+  here([&] { (void)segment_prod(x, numbers, {.segments = 2}); });
   here([&] { (void)softmax(x), log_softmax(x); });
   here([&] { (void)softmax_cross_entropy_with_logits(y, x); });
   here([&] { (void)sparse_softmax_cross_entropy_with_logits(numbers, x); });

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -81,30 +80,47 @@ inline add_row_function add_row_of(dtype type) {
   });
 }
 
-// Adds rows. Every thread owns a range of the result's rows and reads all indices, so rows are added in their order.
+// How rows are folded into others: what stands in a row before any is, and a row that comes to another.
+struct row_fold {
+  void (*begin)(void* y, std::int64_t n);
+  add_row_function add;
+
+  static row_fold sum(dtype type) {
+    return visit_number(type, [type]<class T>() {
+      return row_fold{[](void* y, std::int64_t n) { std::fill_n(static_cast<T*>(y), n, T(0)); }, add_row_of(type)};
+    });
+  }
+};
+
+// Folds the n rows of each part of `rows` into those of y that the indices name; one outside of y is dropped. Every
+// thread owns a range of the rows of y and reads all indices, so rows are added in their order.
 template <class Index>
-void run_scatter_dense(kernel_context& c, std::int64_t attribute, add_row_function add_row) {
+void fold_rows(task_services& services, const Index* index, std::int64_t n, const any_tensor& rows, const any_tensor& y,
+               const rows_along& along, const row_fold& fold) {
+  const std::int64_t bytes = along.inner * static_cast<std::int64_t>(size_of(rows.dtype()));
+  const std::int64_t parts = std::max<std::int64_t>(1, std::min<std::int64_t>(16, along.rows * along.inner >> 16));
+  in_ranges(services, along.outer * parts, 1 << 15, [&](std::int64_t unit, std::int64_t) {
+    const std::int64_t outer = unit / parts, part = unit % parts;
+    const std::int64_t first = along.rows * part / parts, last = along.rows * (part + 1) / parts;
+    std::byte* const to = y.byte_data() + outer * along.rows * bytes;
+    const std::byte* const from = rows.byte_data() + outer * n * bytes;
+    fold.begin(to + first * bytes, (last - first) * along.inner);
+    for (std::int64_t i = 0; i < n; ++i)
+      if (index[i] >= first && index[i] < last)
+        fold.add(from + i * bytes, to + static_cast<std::int64_t>(index[i]) * bytes, along.inner);
+  });
+}
+
+template <class Index>
+void run_scatter_dense(kernel_context& c, std::int64_t attribute, const row_fold& fold) {
   const any_tensor indices = c.input(0), rows = c.input(1);
   const shape like = c.input(2).shape();
   const rows_along along(like, attribute);
   expect_rows(rows.shape(), indices.shape(), like, attribute);
   const any_tensor y = c.allocate(0, rows.dtype(), like);
-  const std::int64_t bytes = along.inner * static_cast<std::int64_t>(size_of(rows.dtype()));
-  c.launch([indices, rows, y, along, bytes, add_row, services = c.services] {
-    const Index* index = indices.data<Index>();
-    const std::int64_t n = indices.count();
-    check_indices(index, n, along.rows);
-    const std::int64_t parts = std::max<std::int64_t>(1, std::min<std::int64_t>(16, along.rows * along.inner >> 16));
-    in_ranges(*services, along.outer * parts, 1 << 15, [&](std::int64_t unit, std::int64_t) {
-      const std::int64_t outer = unit / parts, part = unit % parts;
-      const std::int64_t first = along.rows * part / parts, last = along.rows * (part + 1) / parts;
-      std::byte* const to = y.byte_data() + outer * along.rows * bytes;
-      const std::byte* const from = rows.byte_data() + outer * n * bytes;
-      std::memset(to + first * bytes, 0, static_cast<std::size_t>((last - first) * bytes));
-      for (std::int64_t i = 0; i < n; ++i)
-        if (index[i] >= first && index[i] < last)
-          add_row(from + i * bytes, to + static_cast<std::int64_t>(index[i]) * bytes, along.inner);
-    });
+  c.launch([indices, rows, y, along, fold, services = c.services] {
+    check_indices(indices.data<Index>(), indices.count(), along.rows);
+    fold_rows(*services, indices.data<Index>(), indices.count(), rows, y, along, fold);
   });
 }
 
@@ -161,10 +177,10 @@ inline std::unique_ptr<kernel> make_kernel(gather, const kernel_setup& setup) {
 }
 
 inline std::unique_ptr<kernel> make_kernel(scatter_dense, const kernel_setup& setup) {
-  const auto add_row = detail::add_row_of(setup.input(1).dtype);
+  const auto fold = detail::row_fold::sum(setup.input(1).dtype);
   const std::int64_t axis = detail::axis_of(setup.attrs());
   return visit_plain<dtypes::signed_integers>(setup.input(0).dtype, [=]<class Index>() {
-    return make_function_kernel([=](kernel_context& c) { detail::run_scatter_dense<Index>(c, axis, add_row); });
+    return make_function_kernel([=](kernel_context& c) { detail::run_scatter_dense<Index>(c, axis, fold); });
   });
 }
 
