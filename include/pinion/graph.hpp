@@ -36,6 +36,7 @@
 #include <pinion/op/random/functions.hpp>
 #include <pinion/op/reduce/functions.hpp>
 #include <pinion/op/scatter/functions.hpp>
+#include <pinion/op/search/functions.hpp>
 #include <pinion/op/slice/functions.hpp>
 #include <pinion/op/source/functions.hpp>
 #include <pinion/op/strided/functions.hpp>

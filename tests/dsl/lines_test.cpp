@@ -155,6 +155,9 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)segment_sum(x, numbers, {.segments = 2}), segment_mean(x, numbers, {.segments = 2}); });
   here([&] { (void)segment_max(x, numbers, {.segments = 2}), segment_min(x, numbers, {.segments = 2}); });
   here([&] { (void)segment_prod(x, numbers, {.segments = 2}); });
+  here([&] { (void)pn::where(truth), boolean_mask(x, truth); });
+  here([&] { (void)pn::unique(numbers); });
+  here([&] { (void)searchsorted(numbers, numbers), searchsorted(numbers, numbers, {.side = side::right}); });
   here([&] { (void)softmax(x), log_softmax(x); });
   here([&] { (void)softmax_cross_entropy_with_logits(y, x); });
   here([&] { (void)sparse_softmax_cross_entropy_with_logits(numbers, x); });

@@ -17,6 +17,7 @@
 #include "laws/ops/random.hpp"
 #include "laws/ops/reduce.hpp"
 #include "laws/ops/scatter.hpp"
+#include "laws/ops/search.hpp"
 #include "laws/ops/slice.hpp"
 #include "laws/ops/source.hpp"
 #include "laws/ops/strided.hpp"
@@ -30,10 +31,10 @@ const std::vector<row>& all_rows() {
   static const auto rows = [] {
     std::vector<row> all;
     for (const auto& family :
-         {attention_rows(), control_rows(), conv_rows(),    einsum_rows(), gather_rows(), layout_rows(),
-          map_rows(),       matmul_rows(),  nn_rows(),      norm_rows(),   order_rows(),  queue_rows(),
-          random_rows(),    reduce_rows(),  scatter_rows(), slice_rows(),  source_rows(), strided_rows(),
-          summary_rows(),   sync_rows(),    variable_rows()})
+         {attention_rows(), control_rows(), conv_rows(),    einsum_rows(),  gather_rows(), layout_rows(),
+          map_rows(),       matmul_rows(),  nn_rows(),      norm_rows(),    order_rows(),  queue_rows(),
+          random_rows(),    reduce_rows(),  scatter_rows(), search_rows(),  slice_rows(),  source_rows(),
+          strided_rows(),   summary_rows(), sync_rows(),    variable_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

@@ -80,6 +80,11 @@ inline bool runs_alone(std::string_view op) {
   return op != "Placeholder" && op != "If" && op != "While" && (PINION_HAS_PROTOZERO || !op.ends_with("Summary"));
 }
 
+// Does the shape of what it yields depend on elements?
+inline bool yields_by_elements(std::string_view op) {
+  return op == "PartitionIndices" || op == "Where" || op == "MaskIndices" || op == "Unique";
+}
+
 // Does the outcome of the largest numbers depend on the order in which a kernel adds or multiplies?
 inline bool adds_up(std::string_view op) {
   return op == "Sum" || op == "Mean" || op == "Prod" || op.starts_with("MatMul") || op == "MapGrad" ||

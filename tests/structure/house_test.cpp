@@ -24,7 +24,7 @@ const std::vector<house::names> house_plan{
     {"op/elementwise", "op/conv", "op/einsum", "op/slice"},
     {"op/reduce", "op/sync", "op/variable"},
     {"op/control", "op/gather", "op/random", "place", "placement/policy"},
-    {"op/attention", "op/layer", "op/nn", "op/norm", "op/order", "op/queue", "op/scatter", "op/strided"},
+    {"op/attention", "op/layer", "op/nn", "op/norm", "op/order", "op/queue", "op/scatter", "op/search", "op/strided"},
     {"op", "nn"},
     {"autodiff", "placement"},
     {"placement/cost", "runtime/step"},

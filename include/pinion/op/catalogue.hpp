@@ -22,6 +22,7 @@
 #include <pinion/op/random/op.hpp>
 #include <pinion/op/reduce/op.hpp>
 #include <pinion/op/scatter/op.hpp>
+#include <pinion/op/search/op.hpp>
 #include <pinion/op/slice/op.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/op/strided/op.hpp>
@@ -45,8 +46,9 @@ using ops_of_elements = type_list<
     reshape_like, merge_axes, expand_dims, squeeze, transpose, concat, split_like, split, slice, slice_like, pad_like,
     pad, mirror_pad, mirror_pad_grad, tile, tile_grad, sort, arg_sort, top_k, cumsum, cumprod, linear_recurrence,
     take_along_axis, add_along_axis, gather_nd, scatter_nd, scatter_nd_like, segment_sum, segment_max, segment_min,
-    segment_prod, segment_recurrence, gather_segments, strided_slice, strided_slice_grad, reverse, roll, layer_norm,
-    layer_norm_gradient, rms_norm, rms_norm_gradient, select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+    segment_prod, segment_recurrence, gather_segments, where, mask_indices, unique, lower_bound, upper_bound,
+    strided_slice, strided_slice_grad, reverse, roll, layer_norm, layer_norm_gradient, rms_norm, rms_norm_gradient,
+    select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 using other_ops = type_list<
     conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad, max_pool_grad_grad, avg_pool,
     avg_pool_grad, matmul, batch_matmul, einsum, einsum_like, attention, attention_gradient, biased_matmul,

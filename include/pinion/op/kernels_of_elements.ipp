@@ -13,6 +13,7 @@
 #include <pinion/op/reduce/cpu.hpp>
 #include <pinion/op/reduce/map_reduction.hpp>
 #include <pinion/op/scatter/cpu.hpp>
+#include <pinion/op/search/cpu.hpp>
 #include <pinion/op/slice/cpu.hpp>
 #include <pinion/op/slice/mirror.hpp>
 #include <pinion/op/source/cpu.hpp>
