@@ -6,6 +6,7 @@
 #include <pinion/nn/initializers.ipp>
 #include <pinion/nn/partitioned_variable.ipp>
 #include <pinion/nn/partitioners.ipp>
+#include <pinion/nn/recurrent.ipp>
 #include <pinion/nn/update_ops.ipp>
 #include <pinion/op/control/functions.ipp>
 #include <pinion/op/conv/functions.ipp>
@@ -14,6 +15,7 @@
 #include <pinion/op/queue/functions.ipp>
 #include <pinion/op/queue/queue_list.ipp>
 #include <pinion/op/random/functions.ipp>
+#include <pinion/op/recurrent/functions.ipp>
 #include <pinion/op/slice/functions.ipp>
 #include <pinion/op/source/functions.ipp>
 #include <pinion/op/strided/functions.ipp>

@@ -21,6 +21,7 @@
 #include <pinion/op/order/op.ipp>
 #include <pinion/op/queue/op.ipp>
 #include <pinion/op/random/op.ipp>
+#include <pinion/op/recurrent/op.ipp>
 #include <pinion/op/reduce/op.ipp>
 #include <pinion/op/scatter/op.ipp>
 #include <pinion/op/search/op.ipp>

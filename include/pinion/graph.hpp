@@ -20,6 +20,7 @@
 #include <pinion/nn/layers.hpp>
 #include <pinion/nn/norms.hpp>
 #include <pinion/nn/partitioned_variable.hpp>
+#include <pinion/nn/recurrent.hpp>
 #include <pinion/nn/split_layers.hpp>
 #include <pinion/op/attention/functions.hpp>
 #include <pinion/op/control/functions.hpp>
@@ -34,6 +35,7 @@
 #include <pinion/op/queue/functions.hpp>
 #include <pinion/op/queue/queue_list.hpp>
 #include <pinion/op/random/functions.hpp>
+#include <pinion/op/recurrent/functions.hpp>
 #include <pinion/op/reduce/functions.hpp>
 #include <pinion/op/scatter/functions.hpp>
 #include <pinion/op/search/functions.hpp>

@@ -15,6 +15,7 @@
 #include "laws/ops/order.hpp"
 #include "laws/ops/queue.hpp"
 #include "laws/ops/random.hpp"
+#include "laws/ops/recurrent.hpp"
 #include "laws/ops/reduce.hpp"
 #include "laws/ops/scatter.hpp"
 #include "laws/ops/search.hpp"
@@ -31,10 +32,10 @@ const std::vector<row>& all_rows() {
   static const auto rows = [] {
     std::vector<row> all;
     for (const auto& family :
-         {attention_rows(), control_rows(), conv_rows(),    einsum_rows(),  gather_rows(), layout_rows(),
-          map_rows(),       matmul_rows(),  nn_rows(),      norm_rows(),    order_rows(),  queue_rows(),
-          random_rows(),    reduce_rows(),  scatter_rows(), search_rows(),  slice_rows(),  source_rows(),
-          strided_rows(),   summary_rows(), sync_rows(),    variable_rows()})
+         {attention_rows(), control_rows(),   conv_rows(),    einsum_rows(),  gather_rows(),  layout_rows(),
+          map_rows(),       matmul_rows(),    nn_rows(),      norm_rows(),    order_rows(),   queue_rows(),
+          random_rows(),    recurrent_rows(), reduce_rows(),  scatter_rows(), search_rows(),  slice_rows(),
+          source_rows(),    strided_rows(),   summary_rows(), sync_rows(),    variable_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

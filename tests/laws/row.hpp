@@ -145,6 +145,21 @@ inline ranged rounded(dtype type, double value, double size, double times) {
   return {value, times * spacing(type, size)};
 }
 
+// Whether all numbers are so small that nothing overflows on the way.
+inline bool are_tame(const tensors& x) {
+  for (const auto& all : x)
+    for (const double v : all)
+      if (!(std::abs(v) < 1e4)) return false;
+  return true;
+}
+// Numbers that may be off by that many spacings of 1, or by anything where they are not known.
+inline std::vector<ranged> near(const std::vector<double>& values, dtype type, double size, bool known) {
+  std::vector<ranged> all;
+  for (const double v : values)
+    all.push_back({v, known ? size * spacing(type, 1) : std::numeric_limits<double>::infinity()});
+  return all;
+}
+
 inline std::function<attributes(dtype)> plain(attributes a) {
   return [a](dtype) { return a; };
 }

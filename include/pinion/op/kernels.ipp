@@ -17,6 +17,7 @@
 #include <pinion/op/layer/cpu.hpp>
 #include <pinion/op/matmul/cpu.hpp>
 #include <pinion/op/queue/cpu.hpp>
+#include <pinion/op/recurrent/cpu.hpp>
 #include <pinion/op/summary/cpu.hpp>
 #include <pinion/op/sync/cpu.hpp>
 #include <pinion/op/variable/cpu.hpp>

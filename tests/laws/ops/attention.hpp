@@ -52,21 +52,6 @@ struct plain_attention {
   }
 };
 
-// Whether scores and values are so large that they may overflow, or are no numbers: nothing is known then.
-inline bool are_tame(const tensors& x) {
-  for (const auto& all : x)
-    for (const double v : all)
-      if (!(std::abs(v) < 1e4)) return false;
-  return true;
-}
-
-inline std::vector<ranged> near(const std::vector<double>& values, dtype type, double size, bool known) {
-  std::vector<ranged> all;
-  for (const double v : values)
-    all.push_back({v, known ? size * spacing(type, 1) : std::numeric_limits<double>::infinity()});
-  return all;
-}
-
 inline std::optional<expectation> attention_reference(const call& c, const tensors& x) {
   const plain_attention of(c, x, 0, c.inputs.size() > 3 ? 3 : 0);
   const dtype type = c.inputs[0].dtype();

@@ -64,10 +64,7 @@ inline std::optional<expectation> norm_gradient_reference(const call& c, const t
   const auto &dy = in[0], &x = in[1], &gamma = in[2], &inverses = in.back();
   std::vector<ranged> dx;
   std::vector<double> dgamma(m.n), dbeta(m.n), size_gamma(m.n), size_beta(m.n);
-  const auto is_tame = [](double v) { return std::abs(v) < 1e4; };  // squares of others may overflow
-  bool known = true;
-  for (const auto& values : in) known = known && std::all_of(values.begin(), values.end(), is_tame);
-  const double unknown_slack = known ? 0 : std::numeric_limits<double>::infinity();
+  const double unknown_slack = are_tame(in) ? 0 : std::numeric_limits<double>::infinity();
   double all = 0;  // the greatest number on the way
   for (std::size_t r = 0; r < m.rows; ++r) {
     const std::size_t at = r * m.n;
