@@ -2,6 +2,7 @@
 #include <pinion/dsl/expr.ipp>
 #include <pinion/dsl/node_call.ipp>
 #include <pinion/dsl/trace.ipp>
+#include <pinion/nn/attention.ipp>
 #include <pinion/nn/batch_norm.ipp>
 #include <pinion/nn/initializers.ipp>
 #include <pinion/nn/partitioned_variable.ipp>

@@ -15,6 +15,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/graph/scopes.hpp>
+#include <pinion/nn/attention.hpp>
 #include <pinion/nn/batch_norm.hpp>
 #include <pinion/nn/embedding.hpp>
 #include <pinion/nn/layers.hpp>

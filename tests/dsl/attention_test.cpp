@@ -122,3 +122,38 @@ TEST_CASE("shapes of attention that only a run knows are checked there") {
   CHECK(tensor<double>(t.s.run({{q, tensor<double>(shape{3, 4})}}, y)).shape() == shape{3, 2});
   CHECK_THROWS_WITH(t.s.run({{q, tensor<double>(shape{3, 3})}}, y), Catch::Contains("do not go together"));
 }
+
+TEST_CASE("a layer of attention is its projections, attention and a last one, in twelve nodes") {
+  attention_bench t;
+  const expr<double> x = t.numbers({2, 5, 8}, 1);
+  const node_id before = t.g.size();
+  const auto y = nn::multi_head_attention(x, {.heads = 4, .key_heads = 2, .causal = true, .seed = 3});
+  std::size_t nodes = 0;
+  std::vector<std::string> variables;
+  for (node_id i = before; i < t.g.size(); ++i) {
+    const std::string op = t.g.peek(i).op;
+    nodes += op == "Einsum" || op == "ExpandDims" || op == "Add" || op == "ScaledDotProductAttention";
+  }
+  CHECK(nodes <= 12);
+  for (const node_id id : t.g.collection("trainable_variables")) variables.push_back(t.g[id].name);
+  CHECK(variables.size() == 8);
+  CHECK(variables.front() == "multi_head_attention/query/kernel");
+  CHECK(variables.back() == "multi_head_attention/attention_output/bias");
+  t.s.run(global_variables_initializer());
+  CHECK(tensor<double>(t.s.run(y)).shape() == shape{2, 5, 8});
+  const expr<double> memory = t.numbers({2, 7, 6}, 2);
+  const auto across =
+      nn::multi_head_attention(x, memory, {.heads = 2, .depth = 3, .use_bias = false, .name = "across"});
+  t.s.run(global_variables_initializer());
+  CHECK(tensor<double>(t.s.run(across)).shape() == shape{2, 5, 8});
+}
+
+TEST_CASE("a layer of attention says which widths and heads it takes") {
+  attention_bench t;
+  CHECK_THROWS_WITH(nn::multi_head_attention(t.numbers({2, 5, 8}, 1), {.heads = 3}),
+                    Catch::Contains("of width 8 by 3 heads"));
+  CHECK_THROWS_WITH(nn::multi_head_attention(t.numbers({5, 8}, 1), {.heads = 2}),
+                    Catch::Contains("[batch, length, width]"));
+  CHECK_THROWS_WITH(nn::multi_head_attention(t.numbers({2, 5, 8}, 1), {.heads = 4, .key_heads = 3}),
+                    Catch::Contains("3 of keys"));
+}

@@ -441,6 +441,8 @@ using pinion::nn::layer_norm_options;
 using pinion::nn::log_softmax;
 using pinion::nn::lstm;
 using pinion::nn::mish;
+using pinion::nn::multi_head_attention;
+using pinion::nn::multi_head_attention_options;
 using pinion::nn::ones_initializer;
 using pinion::nn::random_uniform_initializer;
 using pinion::nn::recurrent_layer_options;
