@@ -14,7 +14,7 @@ namespace {
 using namespace real;
 
 two_and_two& any_cluster() {
-  return two_and_two::of(GENERATE(where::same_process, where::own_processes));
+  return two_and_two::of(GENERATE(tasks_in::same_process, tasks_in::own_processes));
 }
 
 // "invalid_argument x errors_test.cpp:12 /job:ps/replica:0/task:0"
@@ -198,7 +198,7 @@ TEST_CASE(
 }
 
 TEST_CASE("R9: a step without a limit says for whom it waits, whether that task answers, and where it is") {
-  auto& cluster = two_and_two::of(where::same_process);  // whose log this test reads
+  auto& cluster = two_and_two::of(tasks_in::same_process);  // whose log this test reads
   fresh f;
   const device on{"/job:ps/task:1"};
   fifo_queue<int> queue{{.capacity = 1, .shapes = {{}}, .name = "long_empty"}};

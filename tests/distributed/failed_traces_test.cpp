@@ -20,7 +20,7 @@ std::optional<trace_event::ended_t> end_of(const step_trace& t, const std::strin
 }
 
 TEST_CASE("a step that fails on another task brings back its trace to a client elsewhere") {
-  auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
+  auto& cluster = two_and_two::of(GENERATE(tasks_in::same_process, tasks_in::own_processes));
   fresh f;
   auto x = placeholder<float>(shape::any(), "x");
   const auto doubled = place<"/job:ps/task:0">(pinion::identity(x, "doubled"));

@@ -22,7 +22,7 @@ const char* const before_fork = " was made before fork()";
 
 // A session on a cluster, and a step of it that goes over sockets.
 struct on_cluster : fresh {
-  explicit on_cluster(where w) : all(two_and_two::of(w)), session(std::make_unique<pinion::session>(options())) {
+  explicit on_cluster(tasks_in w) : all(two_and_two::of(w)), session(std::make_unique<pinion::session>(options())) {
     const device on{"/job:ps/task:1"};
     x = placeholder<float>({2}, "x");
     y = x * 3.f;
@@ -50,7 +50,7 @@ std::string soon_refused(F call) {
 }  // namespace
 
 TEST_CASE("a child is refused its parent's session within a second, and the parent's goes on") {
-  on_cluster c(GENERATE(where::same_process, where::own_processes));
+  on_cluster c(GENERATE(tasks_in::same_process, tasks_in::own_processes));
   const auto step = c.session->make_callable(feeds(c.x), fetches(c.y));
   const expr<float> fresh_step = c.y + 1.f;
   CHECK(c.runs());
@@ -68,7 +68,7 @@ TEST_CASE("a child is refused its parent's session within a second, and the pare
 }
 
 TEST_CASE("a child that closes and destroys what it inherited leaves its parent's as it is") {
-  on_cluster c(GENERATE(where::same_process, where::own_processes));
+  on_cluster c(GENERATE(tasks_in::same_process, tasks_in::own_processes));
   auto own = std::make_unique<local_cluster>(std::initializer_list<local_cluster::job>{{"worker", 2}});
   auto own_session = std::make_unique<session>(toward(own->target("worker", 0)));
   auto metrics = std::make_unique<metrics_server>(own->server("worker", 0));
@@ -105,7 +105,7 @@ TEST_CASE("a child is refused its parent's server") {
 }
 
 TEST_CASE("a child makes sessions, servers and inquiries of its own") {
-  on_cluster c(GENERATE(where::same_process, where::own_processes));
+  on_cluster c(GENERATE(tasks_in::same_process, tasks_in::own_processes));
   CHECK(c.runs());
   CHECK(in_child([&] { return c.in_another_session(); }) == "well");
   CHECK(in_child([&] { return inspect(c.all.target("ps", 1)).state; }) == "running");

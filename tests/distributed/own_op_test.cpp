@@ -12,7 +12,7 @@ namespace {
 using namespace real;
 
 TEST_CASE("a server in the same program runs an op of its own, and its gradient") {
-  auto& cluster = two_and_two::of(where::same_process);
+  auto& cluster = two_and_two::of(tasks_in::same_process);
   fresh f;
   auto x = placeholder<float>({2}, "x");
   auto y = place<"/job:worker/task:1">(call<own::scaled>({{"by", 3.0}}, x));
@@ -36,7 +36,7 @@ struct counts_integers {
 };
 
 TEST_CASE("an attribute of an op of one's own has as many integers as it likes") {
-  auto& cluster = two_and_two::of(where::same_process);
+  auto& cluster = two_and_two::of(tasks_in::same_process);
   fresh f;
   auto x = placeholder<float>({2}, "x");
   for (const std::int64_t n : {1, 9, 1000}) {
@@ -48,7 +48,7 @@ TEST_CASE("an attribute of an op of one's own has as many integers as it likes")
 }
 
 TEST_CASE("a server of another program names the op that it lacks") {
-  auto& cluster = two_and_two::of(where::own_processes);
+  auto& cluster = two_and_two::of(tasks_in::own_processes);
   fresh f;
   auto x = placeholder<float>({2}, "x");
   auto y = place<"/job:worker/task:1">(call<own::scaled>(x));
@@ -72,7 +72,7 @@ struct cubed {
 };
 
 TEST_CASE("a scalar function of one's own runs on a server that never saw its type") {
-  auto& cluster = two_and_two::of(where::own_processes);
+  auto& cluster = two_and_two::of(tasks_in::own_processes);
   fresh f;
   auto x = placeholder<float>({2}, "x");
   auto y = place<"/job:worker/task:1">(map<cubed>(x));

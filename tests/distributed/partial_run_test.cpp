@@ -52,7 +52,7 @@ std::size_t running(const std::string& target) {
 }
 
 TEST_CASE("calls feed and fetch a step whose nodes are on several tasks, and no node runs twice") {
-  auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
+  auto& cluster = two_and_two::of(GENERATE(tasks_in::same_process, tasks_in::own_processes));
   summing s(cluster.target("worker", 0));
   auto one = s.step(), two = s.step();
   const float first = one.run({{s.a, 1.f}, {s.b, 2.f}}, s.r1);
@@ -67,7 +67,7 @@ TEST_CASE("calls feed and fetch a step whose nodes are on several tasks, and no 
 }
 
 TEST_CASE("a value that a call fetches may come long after all nodes have run") {
-  auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
+  auto& cluster = two_and_two::of(GENERATE(tasks_in::same_process, tasks_in::own_processes));
   summing s(cluster.target("worker", 0));
   auto step = s.step();
   CHECK(float(step.run({{s.a, 1.f}, {s.b, 2.f}, {s.c, 3.f}}, s.r2)) == 9);
@@ -76,7 +76,7 @@ TEST_CASE("a value that a call fetches may come long after all nodes have run") 
 }
 
 TEST_CASE("a call waits for its operations, which run on other tasks") {
-  auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
+  auto& cluster = two_and_two::of(GENERATE(tasks_in::same_process, tasks_in::own_processes));
   summing s(cluster.target("worker", 0));
   const auto v = place<"/job:ps/task:1">(variable(0.f, {.name = "v"}));
   const operation put = place<"/job:ps/task:1">(assign(v, s.r2)), up(s.up);
@@ -89,7 +89,7 @@ TEST_CASE("a call waits for its operations, which run on other tasks") {
 }
 
 TEST_CASE("values of many bytes go in calls") {
-  auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
+  auto& cluster = two_and_two::of(GENERATE(tasks_in::same_process, tasks_in::own_processes));
   summing s(cluster.target("worker", 0));
   tensor<float> large({1 << 20});
   for (std::int64_t i = 0; i < large.size(); ++i) large(i) = float(i % 1000);
@@ -103,7 +103,7 @@ TEST_CASE("values of many bytes go in calls") {
 }
 
 TEST_CASE("a failure on another task fails the run and every later call, and the session goes on") {
-  auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
+  auto& cluster = two_and_two::of(GENERATE(tasks_in::same_process, tasks_in::own_processes));
   summing s(cluster.target("worker", 0));
   auto step = s.step();
   const auto e = caught([&] { step.run({{s.a, tensor<float>({2})}, {s.b, tensor<float>({3})}}, s.r1); });
@@ -114,7 +114,7 @@ TEST_CASE("a failure on another task fails the run and every later call, and the
 }
 
 TEST_CASE("a partial run that is given up, cancelled or too late leaves no run behind") {
-  auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
+  auto& cluster = two_and_two::of(GENERATE(tasks_in::same_process, tasks_in::own_processes));
   const std::string target = cluster.target("worker", 0);
   summing s(target);
   const auto queue = [] {
@@ -143,7 +143,7 @@ TEST_CASE("a partial run that is given up, cancelled or too late leaves no run b
 }
 
 TEST_CASE("a partial run whose session is closed goes on no more, and may outlive it") {
-  auto& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
+  auto& cluster = two_and_two::of(GENERATE(tasks_in::same_process, tasks_in::own_processes));
   const std::string target = cluster.target("worker", 0);
   std::optional<summing> s(std::in_place, target);
   auto step = s->step();

@@ -242,13 +242,13 @@ class early_listener {
 
 // ---- what a test runs on
 
-enum class where { same_process, own_processes };
+enum class tasks_in { same_process, own_processes };
 
 // Two ps tasks and two workers; started once each way, for all tests.
 class two_and_two {
  public:
-  explicit two_and_two(where w) {
-    if (w == where::same_process) {
+  explicit two_and_two(tasks_in w) {
+    if (w == tasks_in::same_process) {
       here_ = std::make_unique<local_cluster>(std::initializer_list<local_cluster::job>{{"ps", 2}, {"worker", 2}});
       spec_ = here_->spec();
       return;
@@ -257,8 +257,8 @@ class two_and_two {
     for (const char* job : {"ps", "worker"})
       for (int task : {0, 1}) others_.emplace_back(spec_, job, task, task_options{.heartbeat = 5s});
   }
-  static two_and_two& of(where w) {
-    if (w == where::same_process) {
+  static two_and_two& of(tasks_in w) {
+    if (w == tasks_in::same_process) {
       static two_and_two here(w);
       return here;
     }

@@ -40,7 +40,7 @@ std::vector<Row> of_container(std::vector<Row> rows, const std::string& box) {
 }
 
 TEST_CASE("a task tells its name, address, devices and limits, and the tasks beside it") {
-  const where w = GENERATE(where::same_process, where::own_processes);
+  const tasks_in w = GENERATE(tasks_in::same_process, tasks_in::own_processes);
   const two_and_two& cluster = two_and_two::of(w);
   const task_report r = inspect(cluster.target("ps", 1));
   CHECK(r.name == name_of("ps", 1));
@@ -48,7 +48,7 @@ TEST_CASE("a task tells its name, address, devices and limits, and the tasks bes
   CHECK(r.version == PINION_VERSION);
   CHECK(r.state == "running");
   CHECK(r.incarnation != 0);
-  CHECK((r.process == ::getpid()) == (w == where::same_process));
+  CHECK((r.process == ::getpid()) == (w == tasks_in::same_process));
   CHECK(r.uptime >= 0);
   REQUIRE(r.devices.size() == 1);
   CHECK(r.devices[0].name == cpu_of("ps", 1));
@@ -104,7 +104,7 @@ TEST_CASE("a task tells what each of its clients takes, and the clients that tak
 }
 
 TEST_CASE("a task tells which of its clients are tasks, and how long they have been silent") {
-  const two_and_two& cluster = two_and_two::of(where::same_process);
+  const two_and_two& cluster = two_and_two::of(tasks_in::same_process);
   fresh f;
   auto v = place<"/job:ps/task:0">(variable(1.f));
   session sess{toward(cluster.target("worker", 1))};
@@ -131,7 +131,7 @@ TEST_CASE("a task tells each of its limits") {
 }
 
 TEST_CASE("a ps tells its variables, the largest first, with device, dtype, shape and bytes, and its queues") {
-  const two_and_two& cluster = two_and_two::of(GENERATE(where::same_process, where::own_processes));
+  const two_and_two& cluster = two_and_two::of(GENERATE(tasks_in::same_process, tasks_in::own_processes));
   fresh f;
   const device on{"/job:ps/task:0"};
   auto small = variable(tensor<float>({3}), {.name = "small"});

@@ -13,7 +13,7 @@ namespace {
 using namespace real;
 
 two_and_two& any_cluster() {
-  return two_and_two::of(GENERATE(where::same_process, where::own_processes));
+  return two_and_two::of(GENERATE(tasks_in::same_process, tasks_in::own_processes));
 }
 
 // ---- between sessions
