@@ -38,6 +38,11 @@ struct cell_step {
   const T *x, *product;
   T *h, *c, *kept;
 };
+// x + h U of a gate. It is no lambda: only a function that says so is compiled for the vectors of its caller.
+template <class V, class T>
+PINION_VECTOR V gate_sum(const units_at<V>& at, std::int64_t u, const cell_step<T>& row, std::int64_t gate) {
+  return at.load(row.x + gate * u) + at.load(row.product + gate * u);
+}
 // One row of the gradient of a step: what was kept, the states before; the gradients of the state, which become those
 // of the state before as far as it is no factor of a product; those of x and of the product.
 template <class T>
@@ -53,8 +58,8 @@ struct lstm_cell {
 
   template <class V, class T>
   static PINION_VECTOR void step(const units_at<V>& at, std::int64_t u, const cell_step<T>& r) {
-    const auto sum = [&](std::int64_t gate) { return at.load(r.x + gate * u) + at.load(r.product + gate * u); };
-    const V i = logistic(sum(0)), f = logistic(sum(1)), g = tanh(sum(2)), o = logistic(sum(3));
+    const V i = logistic(gate_sum(at, u, r, 0)), f = logistic(gate_sum(at, u, r, 1)), g = tanh(gate_sum(at, u, r, 2)),
+            o = logistic(gate_sum(at, u, r, 3));
     const V c = f * at.load(r.c) + i * g;
     at.store(o * tanh(c), r.h), at.store(c, r.c);
     at.store(i, r.kept), at.store(f, r.kept + u), at.store(g, r.kept + 2 * u), at.store(o, r.kept + 3 * u);
@@ -80,8 +85,8 @@ struct gru_cell {
 
   template <class V, class T>
   static PINION_VECTOR void step(const units_at<V>& at, std::int64_t u, const cell_step<T>& s) {
-    const auto sum = [&](std::int64_t gate) { return at.load(s.x + gate * u) + at.load(s.product + gate * u); };
-    const V r = logistic(sum(0)), z = logistic(sum(1)), inner = at.load(s.product + 2 * u);
+    const V r = logistic(gate_sum(at, u, s, 0)), z = logistic(gate_sum(at, u, s, 1)),
+            inner = at.load(s.product + 2 * u);
     const V n = tanh(at.load(s.x + 2 * u) + r * inner);
     at.store(n + z * (at.load(s.h) - n), s.h);
     at.store(r, s.kept), at.store(z, s.kept + u), at.store(n, s.kept + 2 * u), at.store(inner, s.kept + 3 * u);
