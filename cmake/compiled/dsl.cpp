@@ -7,6 +7,7 @@
 #include <pinion/nn/initializers.ipp>
 #include <pinion/nn/partitioned_variable.ipp>
 #include <pinion/nn/partitioners.ipp>
+#include <pinion/nn/positions.ipp>
 #include <pinion/nn/recurrent.ipp>
 #include <pinion/nn/update_ops.ipp>
 #include <pinion/op/control/functions.ipp>

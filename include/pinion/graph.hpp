@@ -21,6 +21,7 @@
 #include <pinion/nn/layers.hpp>
 #include <pinion/nn/norms.hpp>
 #include <pinion/nn/partitioned_variable.hpp>
+#include <pinion/nn/positions.hpp>
 #include <pinion/nn/recurrent.hpp>
 #include <pinion/nn/split_layers.hpp>
 #include <pinion/op/attention/functions.hpp>

@@ -1,6 +1,7 @@
 // Attention, beside what products and softmax make of it.
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -156,4 +157,32 @@ TEST_CASE("a layer of attention says which widths and heads it takes") {
                     Catch::Contains("[batch, length, width]"));
   CHECK_THROWS_WITH(nn::multi_head_attention(t.numbers({2, 5, 8}, 1), {.heads = 4, .key_heads = 3}),
                     Catch::Contains("3 of keys"));
+}
+
+TEST_CASE("rotary positions turn pairs, so that products depend on the distance of places") {
+  attention_bench t;
+  const expr<double> x = t.numbers({1, 1, 4}, 1), y = t.numbers({1, 1, 4}, 2);
+  const auto at = [&](const expr<double>& v, int place) { return nn::rotary(v, {.places = constant<int>({place})}); };
+  const auto product = [&](int a, int b) { return double(t.s.run(reduce_sum(at(x, a) * at(y, b)))); };
+  CHECK(product(7, 3) == Approx(product(14, 10)));
+  CHECK(product(7, 3) != Approx(product(7, 4)));
+  t.expect_same(at(x, 0), x);
+  const expr<double> all = t.numbers({2, 3, 5, 4}, 3);
+  const tensor<double> turned = t.s.run(nn::rotary(all)), plain = t.s.run(all);
+  const double a = plain.data()[2 * 4 + 1], b = plain.data()[2 * 4 + 3], angle = 2 * std::pow(10000., -.5);
+  CHECK(turned.data()[2 * 4 + 1] == Approx(a * std::cos(angle) - b * std::sin(angle)));
+  CHECK(turned.data()[2 * 4 + 3] == Approx(b * std::cos(angle) + a * std::sin(angle)));
+  CHECK_THROWS_WITH(nn::rotary(t.numbers({2, 3}, 1)), Catch::Contains("even depth"));
+}
+
+TEST_CASE("learnt positions add a row to each place") {
+  attention_bench t;
+  const expr<double> x = t.numbers({2, 3, 4}, 1);
+  const auto y = nn::learnt_positions(x, {.length = 5, .seed = 1});
+  t.s.run(global_variables_initializer());
+  const tensor<double> moved = t.s.run(y - x);
+  CHECK(moved.data()[0] == Approx(moved.data()[12]));
+  CHECK(moved.data()[0] != Approx(moved.data()[4]));
+  CHECK(t.g[t.g.collection("trainable_variables").at(0)].name == "positions/embeddings");
+  CHECK_THROWS_WITH(nn::learnt_positions(x, {.length = 2}), Catch::Contains("at most 2 places"));
 }

@@ -1,0 +1,33 @@
+// Bodies of <pinion/nn/positions.hpp>.
+#pragma once
+
+#include <cmath>
+#include <string>
+
+#include <pinion/nn/positions.hpp>
+
+namespace pinion { inline namespace v0 { namespace nn {
+
+PINION_DECL any_expr detail::places_of(const any_expr& x, const rotary_options& o, source_location where) {
+  const shape extent = x.shape();
+  const int rank = extent.rank();
+  const bool has_places = !o.places.empty();
+  if (rank < 2 || extent[rank - 1] < 0 || extent[rank - 1] % 2 != 0 || (!has_places && extent[rank - 2] < 0))
+    throw error(errc::invalid_argument, "rotary of '" + x.name() + "' of shape " + to_string(extent) +
+                                            ": it takes [..., length, depth] of a known, even depth, and of a known "
+                                            "length unless places are given");
+  if (!has_places) return pinion::range<int>(0, static_cast<int>(extent[rank - 2]), 1, {}, where);
+  if (o.places.dtype() != dtype::int32)
+    throw error(errc::invalid_argument, "the places '" + o.places.name() + "' of rotary are " +
+                                            std::string(to_string(o.places.dtype())) + "; pn::cast<int>(x) converts");
+  return o.places;
+}
+
+PINION_DECL std::vector<double> detail::angles_of(std::int64_t depth, double base) {
+  std::vector<double> all;
+  for (std::int64_t i = 0; i < depth; i += 2)
+    all.push_back(std::pow(base, -static_cast<double>(i) / static_cast<double>(depth)));
+  return all;
+}
+
+}}}  // namespace pinion::v0::nn
