@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/op/elementwise/functions.hpp>

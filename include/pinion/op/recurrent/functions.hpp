@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/node_call.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
