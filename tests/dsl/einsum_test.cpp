@@ -157,5 +157,8 @@ TEST_CASE("an error of einsum names the equation, and the line that has it") {
   const error refused = caught([&] { einsum("ij,jk->ik", a); });
   CHECK_THAT(refused.sentence(), Catch::Contains("of 2 operands, and 1 are given"));
   CHECK(line_of(refused) == here(__LINE__ - 2));
+  const error unread = caught([&] { einsum("i1->i", a); });
+  CHECK_THAT(unread.sentence(), Catch::Contains("has '1' in it"));
+  CHECK(line_of(unread) == here(__LINE__ - 2));
   CHECK_THROWS_WITH(einsum("i j -> j k", a), Catch::Contains("an axis that no operand has"));
 }

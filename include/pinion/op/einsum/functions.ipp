@@ -125,14 +125,16 @@ class open_einsum {
 
 }  // namespace detail
 
-PINION_DECL any_expr make_einsum(const equation_text& equation, const std::vector<any_expr>& operands) {
+PINION_DECL any_expr make_einsum(const equation_text& equation, const std::vector<any_expr>& operands) try {
   op::detail::einsum_equation of = op::detail::einsum_equation::parse(equation.text);
   if (of.operands.size() != operands.size())
     throw error(errc::invalid_argument, "the equation \"" + of.text() + "\" is of " +
                                             std::to_string(of.operands.size()) + " operands, and " +
-                                            std::to_string(operands.size()) + " are given")
-        .called_at(to_string(equation.where));
+                                            std::to_string(operands.size()) + " are given");
   return detail::open_einsum(std::move(of), operands, equation.where).contract();
+} catch (error& e) {
+  e.called_at(to_string(equation.where));
+  throw;
 }
 
 }}}  // namespace pinion::v0::dsl
