@@ -12,7 +12,7 @@
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
 
-namespace pinion { inline namespace v0 { namespace op { namespace detail { namespace cell {
+namespace pinion { inline namespace v0 { namespace op { namespace detail { namespace cells {
 
 constexpr std::int64_t work_of_unit = 64;  // in elements that are only copied
 
@@ -199,27 +199,27 @@ std::unique_ptr<kernel> make(const kernel_setup& setup, bool backward) {
   });
 }
 
-}}}}}  // namespace pinion::v0::op::detail::cell
+}}}}}  // namespace pinion::v0::op::detail::cells
 
 namespace pinion { inline namespace v0 { namespace op {
 
 inline std::unique_ptr<kernel> make_kernel(lstm, const kernel_setup& setup) {
-  return detail::cell::make<loops::lstm_cell>(setup, false);
+  return detail::cells::make<loops::lstm_cell>(setup, false);
 }
 inline std::unique_ptr<kernel> make_kernel(lstm_gradient, const kernel_setup& setup) {
-  return detail::cell::make<loops::lstm_cell>(setup, true);
+  return detail::cells::make<loops::lstm_cell>(setup, true);
 }
 inline std::unique_ptr<kernel> make_kernel(gru, const kernel_setup& setup) {
-  return detail::cell::make<loops::gru_cell>(setup, false);
+  return detail::cells::make<loops::gru_cell>(setup, false);
 }
 inline std::unique_ptr<kernel> make_kernel(gru_gradient, const kernel_setup& setup) {
-  return detail::cell::make<loops::gru_cell>(setup, true);
+  return detail::cells::make<loops::gru_cell>(setup, true);
 }
 inline std::unique_ptr<kernel> make_kernel(simple_rnn, const kernel_setup& setup) {
-  return detail::cell::make<loops::simple_cell>(setup, false);
+  return detail::cells::make<loops::simple_cell>(setup, false);
 }
 inline std::unique_ptr<kernel> make_kernel(simple_rnn_gradient, const kernel_setup& setup) {
-  return detail::cell::make<loops::simple_cell>(setup, true);
+  return detail::cells::make<loops::simple_cell>(setup, true);
 }
 
 }}}  // namespace pinion::v0::op

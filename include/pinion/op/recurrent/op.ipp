@@ -9,7 +9,7 @@
 #include <pinion/opkit/shape_context.hpp>
 #include <pinion/opkit/work_context.hpp>
 
-namespace pinion { inline namespace v0 { namespace op { namespace detail { namespace cell {
+namespace pinion { inline namespace v0 { namespace op { namespace detail { namespace cells {
 
 // Reads the extents of a sequence from the shapes of a node's inputs, and fails where they disagree.
 class sequence_shapes {
@@ -115,7 +115,7 @@ inline void set_gradients(gradient_context& g, std::string_view gradient, int st
   for (int i = 0; i <= weights; ++i) g.set(i, {made.node, i});
 }
 
-}}}}}  // namespace pinion::v0::op::detail::cell
+}}}}}  // namespace pinion::v0::op::detail::cells
 
 namespace pinion { inline namespace v0 { namespace op {
 
@@ -124,33 +124,33 @@ PINION_DECL double detail::recurrent::work(const work_context& c) {
 }
 
 PINION_DECL void lstm::infer(shape_context& c) {
-  detail::cell::infer(c, 4, 2, 5);
+  detail::cells::infer(c, 4, 2, 5);
 }
 PINION_DECL void lstm::gradient(gradient_context& g) {
-  detail::cell::set_gradients(g, lstm_gradient::name, 2);
+  detail::cells::set_gradients(g, lstm_gradient::name, 2);
 }
 PINION_DECL void lstm_gradient::infer(shape_context& c) {
-  detail::cell::infer_gradient(c, 4, 2, 5);
+  detail::cells::infer_gradient(c, 4, 2, 5);
 }
 
 PINION_DECL void gru::infer(shape_context& c) {
-  detail::cell::infer(c, 3, 1, 4);
+  detail::cells::infer(c, 3, 1, 4);
 }
 PINION_DECL void gru::gradient(gradient_context& g) {
-  detail::cell::set_gradients(g, gru_gradient::name, 1);
+  detail::cells::set_gradients(g, gru_gradient::name, 1);
 }
 PINION_DECL void gru_gradient::infer(shape_context& c) {
-  detail::cell::infer_gradient(c, 3, 1, 4);
+  detail::cells::infer_gradient(c, 3, 1, 4);
 }
 
 PINION_DECL void simple_rnn::infer(shape_context& c) {
-  detail::cell::infer(c, 1, 1, 1);
+  detail::cells::infer(c, 1, 1, 1);
 }
 PINION_DECL void simple_rnn::gradient(gradient_context& g) {
-  detail::cell::set_gradients(g, simple_rnn_gradient::name, 1);
+  detail::cells::set_gradients(g, simple_rnn_gradient::name, 1);
 }
 PINION_DECL void simple_rnn_gradient::infer(shape_context& c) {
-  detail::cell::infer_gradient(c, 1, 1, 1);
+  detail::cells::infer_gradient(c, 1, 1, 1);
 }
 
 }}}  // namespace pinion::v0::op
