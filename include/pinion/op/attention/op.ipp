@@ -109,13 +109,12 @@ PINION_DECL double attention::work(const work_context& c) {
 
 PINION_DECL void attention::gradient(gradient_context& g) {
   const bool has_mask = g.node().inputs.size() == 4;
-  std::vector<pinion::output> inputs{g.output_gradient(0), g.input(0),  g.input(1),
-                                     g.input(2),           g.output(0), g.output(1)};
-  if (has_mask) inputs.push_back(g.input(3));
-  if (g.has_output_gradient(1)) inputs.push_back(g.output_gradient(1));
+  std::vector<pinion::output> read{g.output_gradient(0), g.input(0), g.input(1), g.input(2), g.output(0), g.output(1)};
+  if (has_mask) read.push_back(g.input(3));
+  if (g.has_output_gradient(1)) read.push_back(g.output_gradient(1));
   attributes attrs = g.attrs();
   attrs.set("masked", has_mask);
-  const pinion::output made = g.make(attention_gradient::name, std::move(inputs), std::move(attrs));
+  const pinion::output made = g.make(attention_gradient::name, std::move(read), std::move(attrs));
   for (int i = 0; i < 3; ++i) g.set(i, {made.node, i});
   if (has_mask && is_floating(g.type_of(g.input(3)).dtype) && g.wants(3))
     g.set(3, sum_like(g, g.input(3), {made.node, 3}));
