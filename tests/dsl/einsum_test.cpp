@@ -58,6 +58,7 @@ TEST_CASE("matmul of tensors multiplies the matrices in their last two axes") {
   const tensor<float> a = counted({3, 5, 4}), b = counted({3, 4, 6}, 3);
   const auto y = matmul(constant(a), constant(b));
   CHECK(y.op() == "BatchMatMulV2");
+  CHECK(einsum("bij->bi", constant(a)).name() == "Einsum");
   CHECK(y.shape() == shape{3, 5, 6});
   CHECK(t.numbers(y) == products(a, b));
   const auto turned = matmul(transpose(constant(a), {0, 2, 1}), transpose(constant(b), {0, 2, 1}),

@@ -146,10 +146,8 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)one_hot<float>(numbers, 3); });
   here([&] { (void)pinion::sort(x), argsort(x); });
   here([&] { (void)scaled_dot_product_attention(x, x, x); });
-  here([&] {
-    const auto w = slice(x, {0, 0}, {3, -1});
-    (void)simple_rnn(expand_dims(x, 0), x, w, w, reduce_sum(x, {.axes = {0}}));
-  });
+  const expr<float> steps = expand_dims(x, 0), weights = slice(x, {0, 0}, {3, -1}), bias = reduce_sum(x, {.axes = {0}});
+  here([&] { (void)simple_rnn(steps, x, weights, weights, bias); });
   here([&] { (void)layer_norm(x, x, x), rms_norm(x, x); });
   here([&] { (void)einsum("ij,kj->ik", x, x); });
   here([&] { (void)top_k(x, 2); });

@@ -111,8 +111,11 @@ class open_einsum {
     std::vector<output> inputs;
     for (const any_expr& x : of) inputs.push_back(x.endpoint(*graph_));
     const std::string text = op::detail::einsum_equation{std::move(terms), result}.text();
-    const node_id made = build(
-        *graph_, {.op = op::einsum::name, .inputs = std::move(inputs), .attrs = {{"equation", text}}, .where = where_});
+    const node_id made = build(*graph_, {.op = op::einsum::name,
+                                         .base_name = std::string(op::einsum::name),
+                                         .inputs = std::move(inputs),
+                                         .attrs = {{"equation", text}},
+                                         .where = where_});
     return {*graph_, {made, 0}};
   }
 

@@ -11,8 +11,11 @@ namespace pinion { inline namespace v0 { namespace dsl {
 PINION_DECL output make_cell(graph& g, std::string_view op, std::vector<output> inputs,
                              const recurrent_options& options, source_location where) {
   if (!options.lengths.empty()) inputs.push_back(endpoint_of(options.lengths, where).endpoint(g));
-  const node_id made = build(
-      g, {.op = std::string(op), .inputs = std::move(inputs), .attrs = {{"reverse", options.reverse}}, .where = where});
+  const node_id made = build(g, {.op = std::string(op),
+                                 .base_name = std::string(op),
+                                 .inputs = std::move(inputs),
+                                 .attrs = {{"reverse", options.reverse}},
+                                 .where = where});
   return {made, 0};
 }
 
