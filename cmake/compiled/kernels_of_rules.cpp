@@ -1,10 +1,11 @@
-// The part of pinion::compiled that holds the kernels of its update rules, of learning rates, and of formulas in
-// gradients.
+// The part of pinion::compiled that holds the kernels of its update rules, of learning rates, of the steps of
+// optimizers, and of formulas in gradients.
 #include <pinion/op/elementwise/held_formula.hpp>
 #include <pinion/op/elementwise/program.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
 #include <pinion/train/optimizers/rates.hpp>
+#include <pinion/train/optimizers/steps.hpp>
 
 using namespace pinion;
 
@@ -17,6 +18,10 @@ constexpr void for_each_program(Visit visit) {
     for_each_type(train::rates::all{}, [&]<class Rate>() {
       visit.template operator()<train::rates::compiled_rate<Rate, false>>();
       visit.template operator()<train::rates::compiled_rate<Rate, true>>();
+    });
+    for_each_type(train::steps::all{}, [&]<class Formula>() {
+      visit.template operator()<train::steps::compiled_step<Formula, float>>();
+      visit.template operator()<train::steps::compiled_step<Formula, double>>();
     });
     const auto visit_formula = [&]<class P>() {
       visit.template operator()<P>();

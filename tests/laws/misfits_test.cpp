@@ -55,7 +55,8 @@ TEST_CASE("a gradient or a rate that does not fit its variable is refused, and t
     std::vector<bool> state(inputs.size(), true);
     const auto with = [&](any_tensor gradient, any_tensor rate) {
       auto all = inputs;
-      all.insert(all.end(), {gradient, rate});
+      all.push_back(gradient);
+      all.insert(all.end(), op::rates_of<Rule>(), rate);
       return call{std::string(op), all, state, rule_attributes<Rule, op::rate_is::input>(dtype::float32)};
     };
     graph g;
@@ -71,11 +72,17 @@ TEST_CASE("a gradient or a rate that does not fit its variable is refused, and t
   check.template operator()<rules::rmsprop>("ApplyRMSProp");
   check.template operator()<rules::centered_rmsprop>("ApplyCenteredRMSProp");
   check.template operator()<rules::adam>("ApplyAdam");
+  check.template operator()<rules::adamw>("ApplyAdamW");
+  check.template operator()<rules::lion>("ApplyLion");
+  check.template operator()<rules::moving_average>("ApplyMovingAverage");
+  check.template operator()<rules::moving_square>("ApplyMovingSquare");
 }
 
 TEST_CASE("every op has a row, with nodes of it and with what it refuses, or takes anything") {
-  const std::set<std::string_view> tested_above{"ApplyGradientDescent", "ApplyMomentum",        "ApplyAdagrad",
-                                                "ApplyRMSProp",         "ApplyCenteredRMSProp", "ApplyAdam"};
+  const std::set<std::string_view> tested_above{
+      "ApplyGradientDescent", "ApplyMomentum",    "ApplyAdagrad", "ApplyRMSProp",
+      "ApplyCenteredRMSProp", "ApplyAdam",        "ApplyAdamW",   "ApplyLion",
+      "ApplyMovingAverage",   "ApplyMovingSquare"};
   for_each_type(op::catalogue{}, [&]<class Op>() {
     INFO(Op::name);
     const row* r = row_of(Op::name);

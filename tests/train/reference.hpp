@@ -24,6 +24,20 @@ struct element {
 // One step t = 1, 2, ... of an element whose gradient is g.
 using plain_rule = std::function<void(element&, double g, double rate, int t)>;
 
+// Loshchilov and Hutter 2019, algorithm 2, with the rate in place of both of its factors.
+inline void adam_step(element& e, double g, double rate, int t, double beta1, double beta2, double decay) {
+  e.a = beta1 * e.a + (1 - beta1) * g;
+  e.b = beta2 * e.b + (1 - beta2) * g * g;
+  const double corrected = rate * std::sqrt(1 - std::pow(beta2, t)) / (1 - std::pow(beta1, t));
+  e.w = e.w - rate * decay * e.w - corrected * e.a / (std::sqrt(e.b) + 1e-8);
+}
+// Chen et al. 2023, algorithm 2.
+inline void lion_step(element& e, double g, double rate, double beta1, double beta2, double decay) {
+  const double c = beta1 * e.a + (1 - beta1) * g;
+  e.w -= rate * ((c > 0) - (c < 0) + decay * e.w);
+  e.a = beta2 * e.a + (1 - beta2) * g;
+}
+
 struct subject {
   std::string name;
   std::function<operation(const any_expr& loss, const tr::scalar_value& rate,
@@ -113,6 +127,22 @@ inline const std::vector<subject>& subjects() {
          e.b = .99 * e.b + (1 - .99) * g * g;
          e.w -= rate * std::sqrt(1 - std::pow(.99, t)) / (1 - std::pow(.8, t)) * e.a / (std::sqrt(e.b) + 1e-3);
        }},
+      {"adamw",
+       minimizer<tr::adamw>({.weight_decay = .05}),
+       [](element& e, double g, double rate, int t) { adam_step(e, g, rate, t, .9, .999, .05); },
+       {},
+       true},
+      {"lazy adamw", minimizer<tr::adamw>({.beta1 = .8, .beta2 = .99, .weight_decay = .5, .lazy = true}),
+       [](element& e, double g, double rate, int t) { adam_step(e, g, rate, t, .8, .99, .5); }},
+      {"adamw without decay",
+       minimizer<tr::adamw>({.weight_decay = .5, .decays = [](std::string_view name) { return name != "table"; }}),
+       [](element& e, double g, double rate, int t) { adam_step(e, g, rate, t, .9, .999, 0); },
+       {},
+       true},
+      {"lion", minimizer<tr::lion>({}),
+       [](element& e, double g, double rate, int) { lion_step(e, g, rate, .9, .99, 0); }},
+      {"lion with decay", minimizer<tr::lion>({.beta1 = .8, .beta2 = .9, .weight_decay = .25}),
+       [](element& e, double g, double rate, int) { lion_step(e, g, rate, .8, .9, .25); }},
   };
   return all;
 }

@@ -49,6 +49,39 @@ TEST_CASE("slots have TensorFlow's names and first values, and are state that is
   CHECK(adam.get_slot(m.w, "v").name() == "w/Adam_1");
 }
 
+TEST_CASE("slots of optimizers of today are named as the others are, and powers are each optimizer's own") {
+  one_weight m;
+  const tr::adamw adamw{{}};
+  const tr::lion lion{{}};
+  const tr::lamb lamb{{}};
+  adamw.minimize(m.loss);
+  lion.minimize(m.loss);
+  lamb.minimize(m.loss);
+  CHECK(names_of_nodes(m.g, "variables") == std::vector<std::string>{"w", "beta1_power", "beta2_power", "w/AdamW",
+                                                                     "w/AdamW_1", "w/Lion", "beta1_power_1",
+                                                                     "beta2_power_1", "w/LAMB", "w/LAMB_1"});
+  CHECK(names_of_nodes(m.g, "trainable_variables") == std::vector<std::string>{"w"});
+  CHECK(adamw.get_slot(m.w, "v").name() == "w/AdamW_1");
+  CHECK(lion.get_slot(m.w, "momentum").name() == "w/Lion");
+  CHECK(lamb.get_slot(m.w, "m").name() == "w/LAMB");
+}
+
+TEST_CASE("AdamW without decay is Adam, bit for bit") {
+  const auto trained = [](const auto& o) {
+    one_weight m;
+    const auto train = o.minimize(m.loss);
+    session sess;
+    sess.run(global_variables_initializer());
+    for (int step = 0; step < 10; ++step) sess.run(train);
+    return sess.run(m.w);
+  };
+  const auto wanted = trained(tr::adam{{.learning_rate = .1}});
+  CHECK(trained(tr::adamw{{.learning_rate = .1, .weight_decay = 0}}) == wanted);
+  CHECK(trained(tr::adamw{{.learning_rate = .1, .decays = [](std::string_view name) { return name != "w"; }}}) ==
+        wanted);
+  CHECK_FALSE(trained(tr::adamw{{.learning_rate = .1}}) == wanted);
+}
+
 TEST_CASE("a slot that there is not is not found, and the sentence names those there are") {
   one_weight m;
   const tr::adam adam{{}};

@@ -36,7 +36,7 @@ std::vector<sample> update_samples(std::int64_t m, std::int64_t n, double low = 
     sample s{std::move(note), {{extent, role::state}}, rule_attributes<Rule, Rate>};
     for (int i = 1; i < Rule::states; ++i) s.inputs.push_back({extent, role::state, low, low + 4});
     s.inputs.push_back({extent});
-    if (Rate == op::rate_is::input) s.inputs.push_back({{}, role::number, 0, 1});
+    if (Rate == op::rate_is::input) s.inputs.insert(s.inputs.end(), op::rates_of<Rule>(), {{}, role::number, 0, 1});
     return s;
   };
   std::vector<sample> all{of.template operator()<op::rate_is::input>("matrix, rate of the graph", {m, n}),
@@ -52,7 +52,7 @@ std::vector<sample> sparse_update_samples(std::int64_t m, std::int64_t n, double
     for (int i = 1; i < Rule::states; ++i) s.inputs.push_back({extent, role::state, low, low + 4});
     s.inputs.push_back({{rows[0]}, index, 0, static_cast<double>(extent[0])});
     s.inputs.push_back({rows});
-    if (Rate == op::rate_is::input) s.inputs.push_back({{}, role::number, 0, 1});
+    if (Rate == op::rate_is::input) s.inputs.insert(s.inputs.end(), op::rates_of<Rule>(), {{}, role::number, 0, 1});
     return s;
   };
   std::vector<sample> all{
@@ -104,7 +104,8 @@ inline std::optional<expectation> sparse_update_reference(const call& c, const t
 template <class Rule>
 row sparse_update_row(std::string_view op, double low = -2) {
   std::vector<any_tensor> misfit(static_cast<std::size_t>(Rule::states), f({2, 3}));
-  misfit.insert(misfit.end(), {f({1}), f({1, 3}), f({})});
+  misfit.insert(misfit.end(), {f({1}), f({1, 3})});
+  misfit.insert(misfit.end(), op::rates_of<Rule>(), f({}));
   return {{op},
           [low](std::string_view, std::int64_t m, std::int64_t n) { return sparse_update_samples<Rule>(m, n, low); },
           sparse_update_reference,
@@ -211,10 +212,18 @@ inline std::vector<row> variable_rows() {
       update_row<rules::rmsprop>("ApplyRMSProp", .1),
       update_row<rules::centered_rmsprop>("ApplyCenteredRMSProp", .1),
       update_row<rules::adam>("ApplyAdam", .1),
+      update_row<rules::adamw>("ApplyAdamW", .1),
+      update_row<rules::lion>("ApplyLion"),
+      update_row<rules::moving_average>("ApplyMovingAverage"),
+      update_row<rules::moving_square>("ApplyMovingSquare"),
       sparse_update_row<rules::adagrad>("SparseApplyAdagrad", .1),
       sparse_update_row<rules::rmsprop>("SparseApplyRMSProp", .1),
       sparse_update_row<rules::centered_rmsprop>("SparseApplyCenteredRMSProp", .1),
       sparse_update_row<rules::adam>("SparseApplyAdam", .1),
+      sparse_update_row<rules::adamw>("SparseApplyAdamW", .1),
+      sparse_update_row<rules::lion>("SparseApplyLion"),
+      sparse_update_row<rules::moving_average>("SparseApplyMovingAverage"),
+      sparse_update_row<rules::moving_square>("SparseApplyMovingSquare"),
       {{"ApplyProduct"},
        product_update_samples,
        product_update_reference,

@@ -151,7 +151,11 @@ struct apply_product {
   X(apply_adagrad, "ApplyAdagrad")                  \
   X(apply_rmsprop, "ApplyRMSProp")                  \
   X(apply_centered_rmsprop, "ApplyCenteredRMSProp") \
-  X(apply_adam, "ApplyAdam")
+  X(apply_adam, "ApplyAdam")                        \
+  X(apply_adamw, "ApplyAdamW")                      \
+  X(apply_lion, "ApplyLion")                        \
+  X(apply_moving_average, "ApplyMovingAverage")     \
+  X(apply_moving_square, "ApplyMovingSquare")
 #define PINION_UPDATE_TAG(tag, op_name)                        \
   struct tag : update<tag> {                                   \
     static constexpr std::string_view name = op_name;          \

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 #include <pinion/scalar/compiled.hpp>
 #include <pinion/scalar/program.hpp>
@@ -35,8 +36,18 @@ namespace pinion { inline namespace v0 { namespace op {
 
 // The form of a rule's first number, the rate: a literal of its program, or an input after the gradient. The other
 // numbers are literals, so that one kernel serves all their values. A literal saves an input where the rate is a plain
-// number; a schedule is an input.
+// number; a schedule is an input. A rule whose first numbers are several rates says how many, `rates = 2`: they are all
+// literals, or all inputs.
 enum class rate_is { literal, input };
+
+// How many of a rule's first numbers are rates.
+template <class Rule>
+constexpr std::size_t rates_of() {
+  if constexpr (requires { Rule::rates; })
+    return Rule::rates;
+  else
+    return 1;
+}
 
 // The program of a rule, with 0 for its literals. Requires: apply() uses the operators and functions of
 // scalar/symbol.hpp alone, without branches on values.
@@ -49,7 +60,7 @@ constexpr Program record_rule(dtype arithmetic, rate_is rate) {
   for (auto& x : in) x = {&p, p.emit_input(false)};
   std::array<value, Rule::numbers> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i)
-    numbers[i] = {&p, i == 0 && rate == rate_is::input ? p.emit_input(false) : p.emit_literal(0)};
+    numbers[i] = {&p, i < rates_of<Rule>() && rate == rate_is::input ? p.emit_input(false) : p.emit_literal(0)};
   for (const value& y : Rule::apply(in, numbers)) p.results.push_back({y.id, arithmetic});
   return p;
 }
@@ -67,14 +78,15 @@ struct compiled_rule {
   static constexpr auto executable = scalar::executable(recorded);
 };
 
-// The program of a rule at run time, for any floating dtype, with its numbers. Where the rate is an input, the first
-// number is not used. Requires: the dtype is float or double.
+// The program of a rule at run time, for any floating dtype, with its numbers. Where the rates are inputs, their
+// numbers are not used. Requires: the dtype is float or double.
 template <class Rule, rate_is Rate>
 scalar::program rule_program(dtype arithmetic, const std::array<double, Rule::numbers>& numbers) {
   auto p = scalar::convert_program<scalar::program>(compiled_rule<Rule, float, Rate>::recorded);
   p.arithmetic = arithmetic;
   for (auto& r : p.results) r.type = arithmetic;
-  for (std::size_t i = 0; i < p.literals.size(); ++i) p.literals[i] = numbers[i + (Rate == rate_is::input ? 1 : 0)];
+  const std::size_t first = Rate == rate_is::input ? rates_of<Rule>() : 0;
+  for (std::size_t i = 0; i < p.literals.size(); ++i) p.literals[i] = numbers[i + first];
   return p;
 }
 

@@ -1,4 +1,5 @@
-// The rules of the library's optimizers, by the formulas of TensorFlow 1.15, core/kernels/training_ops.cc.
+// The rules of the library's optimizers, by the formulas of TensorFlow 1.15, core/kernels/training_ops.cc, where it has
+// them, and of the papers named here.
 #pragma once
 
 #include <array>
@@ -123,7 +124,67 @@ struct adam {
   }
 };
 
-using all = type_list<gradient_descent, momentum, nesterov, adagrad, rmsprop, centered_rmsprop, adam>;
+// Adam, and w shrinks by the plain rate and the decay besides, by neither moment: w -= step of adam + rate decay w.
+// Loshchilov and Hutter 2019. States are those of adam. Numbers: the rate that is corrected for the number of the step,
+// the plain rate, beta1, beta2, epsilon, decay.
+struct adamw {
+  static constexpr int states = 3, numbers = 6, rates = 2;
+  static constexpr bool rate_varies = true;
+  template <class V>
+  static constexpr std::array<V, 3> apply(const std::array<V, 4>& in, const std::array<V, 6>& number) {
+    const V g = in[3];
+    const V m = detail::moving_average(in[1], g, number[2]);
+    const V square = g * g;
+    const V v = detail::moving_average(in[2], square, number[3]);
+    const V root = sqrt(v);
+    const V divisor = root + number[4];
+    const V step = m * number[0];
+    const V decay = number[1] * number[5];
+    const V shrunk = in[0] - in[0] * decay;
+    return {shrunk - step / divisor, m, v};
+  }
+};
+
+// c = beta1 m + (1 - beta1) g; w -= rate (sign(c) + decay w); m = beta2 m + (1 - beta2) g. Numbers: rate, beta1, beta2,
+// decay. Chen et al. 2023. States: w, m. The slot m begins as 0.
+struct lion {
+  static constexpr int states = 2, numbers = 4;
+  template <class V>
+  static constexpr std::array<V, 2> apply(const std::array<V, 3>& in, const std::array<V, 4>& number) {
+    const V ahead = detail::moving_average(in[1], in[2], number[1]);
+    const V direction = sign(ahead);
+    const V pull = in[0] * number[3];
+    const V step = direction + pull;
+    const V m = detail::moving_average(in[1], in[2], number[2]);
+    return {in[0] - step * number[0], m};
+  }
+};
+
+// a += (x - a) rate: the average of what it is given, of which a part 1 - rate remains from one step to the next.
+// Numbers: rate. One state: the average. Optimizers whose update needs more than the elements of one place, such as
+// norms, keep their moments by it.
+struct moving_average {
+  static constexpr int states = 1, numbers = 1;
+  template <class V>
+  static constexpr std::array<V, 1> apply(const std::array<V, 2>& in, const std::array<V, 1>& number) {
+    const V change = in[1] - in[0];
+    return {in[0] + change * number[0]};
+  }
+};
+
+// The moving average of the squares: a += (x^2 - a) rate.
+struct moving_square {
+  static constexpr int states = 1, numbers = 1;
+  template <class V>
+  static constexpr std::array<V, 1> apply(const std::array<V, 2>& in, const std::array<V, 1>& number) {
+    const V square = in[1] * in[1];
+    const V change = square - in[0];
+    return {in[0] + change * number[0]};
+  }
+};
+
+using all = type_list<gradient_descent, momentum, nesterov, adagrad, rmsprop, centered_rmsprop, adam, adamw, lion,
+                      moving_average, moving_square>;
 
 // The kernels of the library's own rules are compiled once, in the library.
 template <class Rule>

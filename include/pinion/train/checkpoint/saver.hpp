@@ -58,6 +58,14 @@ class saved_as {
   template <class T>
   saved_as(const partitioned_variable<T>& all) : variables_(all.parts().begin(), all.parts().end()), in_parts_(true) {}
 
+  // A partitioned variable that is given by its parts, all of them.
+  static saved_as of_parts(std::vector<operation> parts) {
+    saved_as all(parts.front());
+    all.variables_ = std::move(parts);
+    all.in_parts_ = true;
+    return all;
+  }
+
   const std::vector<operation>& variables() const { return variables_; }
   bool in_parts() const { return in_parts_; }
 

@@ -55,11 +55,6 @@ class adam : public optimizer<adam> {
   std::vector<operation> finish(graph& g, const std::vector<operation>& updates) const;
 
  private:
-  // The variable of a power, made on first use beside the variable `first`.
-  variable_handle<double> power(graph& g, node_id first, const std::string& slot_name, double beta) const;
-  // A sparse gradient made dense, on the device of the variable, so that only its rows travel there.
-  static gradient_value dense(graph& g, node_id variable, const gradient_value& gradient);
-
   options o_;
 };
 

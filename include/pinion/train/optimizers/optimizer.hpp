@@ -17,6 +17,17 @@
 //   adagrad            w -= rate g / sqrt(a), a accumulates g^2                     "accumulator"
 //   rmsprop            the step is divided by a moving root mean square of g        "rms", "mg", "momentum"
 //   adam               moving means of g and g^2, both corrected for their start    "m", "v"
+//   adamw              adam, and w shrinks by itself                                "m", "v"
+//   lion               w moves by the sign of a moving mean of g                    "momentum"
+//
+// Others look at more than one element:
+//
+//   lamb               adamw, with steps as long as the norm of w asks for          "m", "v"
+//   adafactor          g^2 of a matrix is kept as a row and a column                "r", "c", "v", "m"
+//   muon               the step of a matrix is an orthogonal one                    "momentum"
+//
+// accumulate{optimizer, steps} lets an optimizer make one update by the gradients of several steps, and weight_averages
+// keeps moving averages of what any optimizer trains.
 #pragma once
 
 #include <array>
@@ -83,6 +94,9 @@ op::shared_program program_for(dtype type, const std::array<double, Rule::number
 std::vector<gradient_of_variable> gradients_of(graph& g, output loss, const std::string& name,
                                                const std::vector<operation>& variables);
 
+// The gradients that are not empty. Throws what apply_gradients throws of its gradients.
+std::vector<gradient_of_variable> checked_gradients(graph& g, const std::vector<gradient_of_variable>& gradients);
+
 // The members that apply() needs of an optimizer, whatever its type is.
 class update_maker {
  public:
@@ -95,6 +109,11 @@ class update_maker {
 // Makes the updates of all gradients, and the operation that runs them and counts the step.
 operation apply(const update_maker& by, std::string_view name, const std::vector<gradient_of_variable>& gradients,
                 const minimize_options& options, source_location where);
+// The graph in which an optimizer applies gradients: that of the global step, or else the default one.
+graph& graph_of_step(const minimize_options& options);
+// Makes the operation, called `name` unless the options say otherwise, that runs the updates and then counts the step.
+operation run_and_count(graph& g, const std::vector<operation>& updates, std::string_view name,
+                        const minimize_options& options, source_location where);
 
 // The request for an update node, complete but for its program.
 struct update_request {
@@ -102,9 +121,9 @@ struct update_request {
   dtype type = dtype::invalid;
   op::rate_is rate = op::rate_is::input;
 };
-// Fills the inputs of an update node: the states, the gradient, and the rate if it is an expression.
+// Fills the inputs of an update node: the states, the gradient, and the rates if they are expressions.
 update_request request_update(graph& g, const update_ops& ops, std::span<const node_id> states,
-                              const gradient_value& gradient, const scalar_value& rate, bool rate_varies);
+                              const gradient_value& gradient, std::span<const scalar_value> rates, bool rate_varies);
 // Builds the update node.
 operation make_update(graph& g, update_request request, op::shared_program program, std::int64_t states);
 
@@ -141,15 +160,16 @@ operation minimize_by(Optimizer& optimizer, const L& loss, const minimize_option
 
 // Builds a node that updates a variable and its slots by a rule (op/variable/rule.hpp); with a sparse gradient it
 // updates only the rows that the gradient names. `states` are the variable and its slots. The first number, the rate,
-// may be an expression of the variable's dtype; the others are plain numbers. Throws internal if a rule whose rate
-// always varies is given a number.
+// may be an expression of the variable's dtype; the others are plain numbers. The rates of a rule that has several are
+// all numbers or all expressions. Throws internal if a rule whose rate always varies is given a number.
 template <class Rule>
 operation make_update(graph& g, const update_ops& ops, const std::array<node_id, Rule::states>& states,
                       const gradient_value& gradient, const std::array<scalar_value, Rule::numbers>& numbers) {
   op::instantiate_rule<Rule, detail::library_has_kernels && rules::is_of_library<Rule>>();
   std::array<double, Rule::numbers> literals{};
   for (std::size_t i = 0; i < literals.size(); ++i) literals[i] = numbers[i].number();
-  auto request = detail::request_update(g, ops, states, gradient, numbers[0], op::rate_varies<Rule>);
+  const auto rates = std::span(numbers).first(op::rates_of<Rule>());
+  auto request = detail::request_update(g, ops, states, gradient, rates, op::rate_varies<Rule>);
   auto program = detail::program_for<Rule>(request.type, literals, request.rate);
   return detail::make_update(g, std::move(request), std::move(program), Rule::states);
 }

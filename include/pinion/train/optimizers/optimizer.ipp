@@ -8,6 +8,7 @@
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/train/formula.hpp>
+#include <pinion/train/optimizers/conditional_writes.hpp>
 #include <pinion/train/optimizers/optimizer.hpp>
 
 namespace pinion { inline namespace v0 { namespace train { namespace detail {
@@ -66,8 +67,8 @@ PINION_DECL std::vector<gradient_of_variable> gradients_of(graph& g, output loss
   return result;
 }
 
-inline std::vector<gradient_of_variable> checked_gradients(graph& g,
-                                                           const std::vector<gradient_of_variable>& gradients) {
+PINION_DECL std::vector<gradient_of_variable> checked_gradients(graph& g,
+                                                                const std::vector<gradient_of_variable>& gradients) {
   std::vector<gradient_of_variable> given;
   for (const gradient_of_variable& one : gradients) {
     if (one.empty()) continue;
@@ -93,11 +94,19 @@ PINION_DECL operation apply(const update_maker& by, std::string_view name,
                             const std::vector<gradient_of_variable>& gradients, const minimize_options& options,
                             source_location where) {
   const called_from line(where);
-  graph& g = options.global_step.empty() ? default_graph() : options.global_step.owner();
-  const auto given = checked_gradients(g, gradients);
+  graph& g = graph_of_step(options);
+  return run_and_count(g, apply_all(by, g, checked_gradients(g, gradients)), name, options, where);
+}
+
+PINION_DECL graph& graph_of_step(const minimize_options& options) {
+  return options.global_step.empty() ? default_graph() : options.global_step.owner();
+}
+
+PINION_DECL operation run_and_count(graph& g, const std::vector<operation>& updates, std::string_view name,
+                                    const minimize_options& options, source_location where) {
   node_request all{
       .op = op::no_op::name, .base_name = options.name.empty() ? std::string(name) : options.name, .where = where};
-  for (const operation& made : apply_all(by, g, given)) all.control_inputs.push_back(made.id(g));
+  for (const operation& made : updates) all.control_inputs.push_back(made.id(g));
   if (options.global_step.empty()) return {g, build(g, std::move(all))};
   const in_graph use(g);
   const colocate_with near(operation(options.global_step));  // the count waits for no task that has no variables
@@ -106,26 +115,28 @@ PINION_DECL operation apply(const update_maker& by, std::string_view name,
 }
 
 PINION_DECL update_request request_update(graph& g, const update_ops& ops, std::span<const node_id> states,
-                                          const gradient_value& gradient, const scalar_value& rate, bool rate_varies) {
+                                          const gradient_value& gradient, std::span<const scalar_value> rates,
+                                          bool rate_varies) {
   const node& variable = g[states[0]];
   const std::string_view op = gradient.is_sparse() ? ops.sparse : ops.dense;
-  if (rate.is_number() && rate_varies)
-    throw error(errc::internal, "the rate of " + std::string(op) + " is never a number");
+  const bool is_number = rates[0].is_number();
+  if (is_number && rate_varies) throw error(errc::internal, "the rate of " + std::string(op) + " is never a number");
   update_request request{.node = {.op = op, .base_name = variable.name + "/" + std::string(op)},
                          .type = variable.outputs[0].dtype,
-                         .rate = rate.is_number() ? op::rate_is::literal : op::rate_is::input};
+                         .rate = is_number ? op::rate_is::literal : op::rate_is::input};
   auto& inputs = request.node.inputs;
   for (const node_id s : states) inputs.push_back({s, 0});
   if (gradient.is_sparse()) inputs.push_back(gradient.indices);
   inputs.push_back(gradient.is_sparse() ? gradient.rows : gradient.dense);
-  if (!rate.is_number()) inputs.push_back(rate.expression().endpoint(g));
+  for (const scalar_value& rate : rates)
+    if (!is_number) inputs.push_back(rate.expression().endpoint(g));
   return request;
 }
 
 PINION_DECL operation make_update(graph& g, update_request request, op::shared_program program, std::int64_t states) {
   request.node.attrs.set("program", std::move(program));
   request.node.attrs.set("states", states);
-  return {g, build(g, std::move(request.node))};
+  return build_write(g, std::move(request.node));
 }
 
 PINION_DECL void refuse_slot(std::string_view optimizer, std::string_view slot, const std::string& variable,

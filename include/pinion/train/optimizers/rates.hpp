@@ -130,10 +130,53 @@ struct adam {
   }
 };
 
+// rate / (1 - power). Operands: rate, power.
+struct corrected {
+  static constexpr std::size_t operands = 2, expressions = 1;
+  template <class V>
+  static constexpr V apply(const std::array<V, 2>& x) {
+    const V divisor = 1.0 - x[1];
+    return x[0] / divisor;
+  }
+};
+
+// rate step^exponent. Operands: rate, step, exponent.
+struct power_of_step {
+  static constexpr std::size_t operands = 3, expressions = 1;
+  template <class V>
+  static constexpr V apply(const std::array<V, 3>& x) {
+    const V power = pow(x[1], x[2]);
+    return x[0] * power;
+  }
+};
+
+// min(rate, 1 / sqrt(step)). Operands: rate, step.
+struct inverse_root {
+  static constexpr std::size_t operands = 2, expressions = 1;
+  template <class V>
+  static constexpr V apply(const std::array<V, 2>& x) {
+    const V falling = rsqrt(x[1]);
+    return min(x[0], falling);
+  }
+};
+
+// 1 - min(rate, (1 + n) / (10 + n)): the part of a new value in a moving average, after n updates. Operands: rate, n.
+struct part_of_new {
+  static constexpr std::size_t operands = 2, expressions = 1;
+  template <class V>
+  static constexpr V apply(const std::array<V, 2>& x) {
+    const V above = 1.0 + x[1];
+    const V below = 10.0 + x[1];
+    const V ratio = above / below;
+    return 1.0 - min(x[0], ratio);
+  }
+};
+
 using all =
     type_list<exponential_decay<false>, exponential_decay<true>, natural_exp_decay<false>, natural_exp_decay<true>,
               inverse_time_decay<false>, inverse_time_decay<true>, polynomial_decay<false>, polynomial_decay<true>,
-              cosine_decay, linear_warmup, piecewise_constant<4>, piecewise_constant<20>, adam>;
+              cosine_decay, linear_warmup, piecewise_constant<4>, piecewise_constant<20>, adam, corrected,
+              power_of_step, inverse_root, part_of_new>;
 
 // The program of a formula. The rate is an input or a literal.
 template <class Formula, class Program>

@@ -25,6 +25,10 @@ node_id find_or_make_slot(slot_table& made, graph& g, node_id variable, std::str
 // variable's shape is not fully known.
 node_id make_slot(graph& g, node_id variable, const std::string& owner, double value);
 
+// Makes a slot like make_slot, but of another shape; it is of no partitioned variable, whatever the variable is. Throws
+// invalid_argument if the shape is not fully known.
+node_id make_slot_of_shape(graph& g, node_id variable, const shape& extent, const std::string& owner, double value);
+
 }}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
