@@ -132,3 +132,37 @@ TEST_CASE("metrics are counted by compiled programs") {
     CHECK(interpreted_in(session().plan(m.value, m.update)) == "");
   }
 }
+
+namespace {
+
+// The interpreted nodes of an update by a gradient that is fed, and of averages behind it.
+template <class T, class Optimizer>
+std::string interpreted_in_update(const Optimizer& o, const shape& extent) {
+  own_graph f;
+  const auto step = tr::get_or_create_global_step();
+  const auto w = variable(tensor<T>(extent), {.name = "w"});
+  const auto gradient = placeholder<T>(extent, "gradient");
+  const auto train = o.apply_gradients({{{end_of(gradient), {}, {}}, id_of(w)}}, {.global_step = step});
+  const auto averages = tr::weight_averages{.num_updates = step}.apply(train);
+  return interpreted_in(session().plan(tr::weight_averages{.decay = .9}.apply(averages)));
+}
+
+template <class Optimizer>
+void check_updates(const Optimizer& o) {
+  for (const shape& extent : {shape{8, 4}, shape{4, 8}, shape{6}}) {
+    INFO(to_string(extent));
+    CHECK(interpreted_in_update<float>(o, extent) == "");
+    CHECK(interpreted_in_update<double>(o, extent) == "");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("optimizers of whole variables, micro-batches and averages run compiled") {
+  check_updates(tr::lamb{{}});
+  check_updates(tr::adafactor{{}});
+  check_updates(tr::adafactor{{.relative_step = false, .scale_parameter = false, .beta1 = .5}});
+  check_updates(tr::muon{{}});
+  check_updates(tr::muon{{.use_nesterov = false, .weight_decay = .1}});
+  check_updates(tr::accumulate{tr::adamw{{}}, 4});
+}

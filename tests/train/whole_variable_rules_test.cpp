@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <support/caught.hpp>
-#include <support/interpreted.hpp>
 #include <support/own_graph.hpp>
 #include <support/tensor_text.hpp>
 
@@ -74,7 +73,6 @@ double distance_from_loops(const Optimizer& o, const plain_step& by_hand, const 
   const auto train = o.minimize(m.loss, {.global_step = m.step});
   session sess;
   sess.run(global_variables_initializer());
-  CHECK(interpreted_in(sess.plan(train)) == "");
   doubles w(static_cast<std::size_t>(extent.count()));
   for (std::size_t i = 0; i < w.size(); ++i) w[i] = first_weight(i);
   for (int t = 1; t <= whole_steps; ++t) {
