@@ -4,6 +4,7 @@
 #include <pinion/dsl/trace.ipp>
 #include <pinion/nn/attention.ipp>
 #include <pinion/nn/batch_norm.ipp>
+#include <pinion/nn/convolutions.ipp>
 #include <pinion/nn/initializers.ipp>
 #include <pinion/nn/partitioned_variable.ipp>
 #include <pinion/nn/partitioners.ipp>
@@ -14,10 +15,12 @@
 #include <pinion/op/conv/functions.ipp>
 #include <pinion/op/einsum/functions.ipp>
 #include <pinion/op/elementwise/map.ipp>
+#include <pinion/op/norm/group_norm.ipp>
 #include <pinion/op/queue/functions.ipp>
 #include <pinion/op/queue/queue_list.ipp>
 #include <pinion/op/random/functions.ipp>
 #include <pinion/op/recurrent/functions.ipp>
+#include <pinion/op/reduce/global_pool.ipp>
 #include <pinion/op/slice/functions.ipp>
 #include <pinion/op/source/functions.ipp>
 #include <pinion/op/strided/functions.ipp>

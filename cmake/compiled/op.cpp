@@ -23,6 +23,7 @@
 #include <pinion/op/random/op.ipp>
 #include <pinion/op/recurrent/op.ipp>
 #include <pinion/op/reduce/op.ipp>
+#include <pinion/op/resize/op.ipp>
 #include <pinion/op/scatter/op.ipp>
 #include <pinion/op/search/op.ipp>
 #include <pinion/op/slice/op.ipp>

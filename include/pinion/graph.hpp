@@ -17,6 +17,7 @@
 #include <pinion/graph/scopes.hpp>
 #include <pinion/nn/attention.hpp>
 #include <pinion/nn/batch_norm.hpp>
+#include <pinion/nn/convolutions.hpp>
 #include <pinion/nn/embedding.hpp>
 #include <pinion/nn/layers.hpp>
 #include <pinion/nn/norms.hpp>
@@ -33,12 +34,15 @@
 #include <pinion/op/layout/functions.hpp>
 #include <pinion/op/nn/functions.hpp>
 #include <pinion/op/norm/functions.hpp>
+#include <pinion/op/norm/group_norm.hpp>
 #include <pinion/op/order/functions.hpp>
 #include <pinion/op/queue/functions.hpp>
 #include <pinion/op/queue/queue_list.hpp>
 #include <pinion/op/random/functions.hpp>
 #include <pinion/op/recurrent/functions.hpp>
 #include <pinion/op/reduce/functions.hpp>
+#include <pinion/op/reduce/global_pool.hpp>
+#include <pinion/op/resize/functions.hpp>
 #include <pinion/op/scatter/functions.hpp>
 #include <pinion/op/search/functions.hpp>
 #include <pinion/op/slice/functions.hpp>

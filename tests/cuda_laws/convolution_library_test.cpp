@@ -81,6 +81,19 @@ TEST_CASE_METHOD(world, "the library convolves, whose paddings, filters and imag
   CHECK(fake_cuda::take_misuses().empty());
 }
 
+TEST_CASE_METHOD(world, "the library convolves one group of channels after the other", "[stand-in]") {
+  using pn::op::detail::conv_pass;
+  const geometry in_groups{{2, 5, 6, 6}, {3, 2, 2, 9}, "SAME", 1, 1};
+  for (const pn::dtype type : {pn::dtype::float32, pn::dtype::float64})
+    for (const conv_pass pass : {conv_pass::forward, conv_pass::by_images, conv_pass::by_filters}) {
+      INFO("pass " << static_cast<int>(pass) << " of " << to_string(type));
+      const int before = runs_of_library();
+      CHECK(agrees_with_host(g, call_of(pass, type, in_groups)));
+      CHECK(runs_of_library() == before + 3);
+    }
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
 TEST_CASE_METHOD(world, "floats are convolved in full precision unless the session's options say otherwise",
                  "[stand-in]") {
   using enum pn::product_precision;

@@ -30,7 +30,8 @@ struct geometric_mean {
 
 struct fixture : lined_graph {
   expr<float> x = placeholder<float>({4, 3}, "x"), y = placeholder<float>({4, 3}, "y"),
-              image = placeholder<float>({2, 8, 8, 3}, "image");
+              image = placeholder<float>({2, 8, 8, 3}, "image"), line = placeholder<float>({2, 9, 3}, "line"),
+              three = placeholder<float>({3}, "three");
   expr<int> numbers = placeholder<int>({4}, "numbers"), places = placeholder<int>({2, 2}, "places"),
             index = placeholder<int>({}, "index");
   expr<bool> flag = placeholder<bool>({}, "flag"), truth = placeholder<bool>({4, 3}, "truth");
@@ -165,7 +166,19 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)sparse_softmax_cross_entropy_with_logits(numbers, x); });
   here([&] { (void)in_top_k(x, numbers); });
   here([&] { (void)conv2d(image, constant(tensor<float>({3, 3, 3, 4}))); });
+  here([&] { (void)conv2d(image, constant(tensor<float>({3, 3, 1, 6})), {.groups = 3}); });
+  here([&] { (void)depthwise_conv2d(image, constant(tensor<float>({3, 3, 3, 2}))); });
+  here([&] { (void)conv2d_transpose(image, constant(tensor<float>({3, 3, 4, 3}))); });
+  here([&] { (void)conv2d_transpose(image, constant(tensor<float>({3, 3, 4, 3})), {2, 10, 10, 4}); });
+  here([&] { (void)conv2d_transpose(image, constant(tensor<float>({3, 3, 4, 3})), shape{2, 10, 10, 4}); });
+  here([&] { (void)conv1d(line, constant(tensor<float>({3, 3, 4}))); });
   here([&] { (void)max_pool(image), avg_pool(image); });
+  here([&] { (void)max_pool1d(line), avg_pool1d(line); });
+  here([&] { (void)global_max_pool(image), global_avg_pool(image); });
+  here([&] { (void)resize_nearest(image, {4, 4}), resize_bilinear(image, {4, 4}); });
+  here([&] { (void)group_norm(image, three, three, {.groups = 1}); });
+  here([&] { (void)group_norm(line, three, three, {.groups = 3}); });
+  here([&] { (void)instance_norm(image, three, three); });
 }
 
 TEST_CASE_METHOD(fixture, "queues of each kind stand where they are made") {
@@ -195,6 +208,13 @@ TEST_CASE_METHOD(fixture, "the nodes of a layer stand where the layer is written
   here([&] { (void)nn::dense(x, 5); });
   here([&] { (void)nn::conv2d(image, 4, {3, 3}, nn::elu); });
   here([&] { (void)nn::conv2d(image, 4, {3, 3}); });
+  here([&] { (void)nn::depthwise_conv2d(image, {3, 3}, nn::relu); });
+  here([&] { (void)nn::depthwise_conv2d(image, {3, 3}); });
+  here([&] { (void)nn::conv2d_transpose(image, 4, {3, 3}, nn::elu); });
+  here([&] { (void)nn::conv2d_transpose(image, 4, {3, 3}); });
+  here([&] { (void)nn::conv1d(line, 4, 3, nn::relu); });
+  here([&] { (void)nn::conv1d(line, 4, 3); });
+  here([&] { (void)nn::group_norm(image, {.groups = 1}), nn::instance_norm(image); });
   here([&] { (void)nn::split_dense(x, 4, {"/cpu:0", "/cpu:0"}, nn::softplus); });
   here([&] { (void)nn::batch_norm(x, {.training = true}); });
   here([&] { (void)nn::batch_norm(x, {.training = flag}); });

@@ -17,6 +17,7 @@
 #include "laws/ops/random.hpp"
 #include "laws/ops/recurrent.hpp"
 #include "laws/ops/reduce.hpp"
+#include "laws/ops/resize.hpp"
 #include "laws/ops/scatter.hpp"
 #include "laws/ops/search.hpp"
 #include "laws/ops/slice.hpp"
@@ -34,8 +35,8 @@ const std::vector<row>& all_rows() {
     for (const auto& family :
          {attention_rows(), control_rows(),   conv_rows(),    einsum_rows(),  gather_rows(),  layout_rows(),
           map_rows(),       matmul_rows(),    nn_rows(),      norm_rows(),    order_rows(),   queue_rows(),
-          random_rows(),    recurrent_rows(), reduce_rows(),  scatter_rows(), search_rows(),  slice_rows(),
-          source_rows(),    strided_rows(),   summary_rows(), sync_rows(),    variable_rows()})
+          random_rows(),    recurrent_rows(), reduce_rows(),  resize_rows(),  scatter_rows(), search_rows(),
+          slice_rows(),     source_rows(),    strided_rows(), summary_rows(), sync_rows(),    variable_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

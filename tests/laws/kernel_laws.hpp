@@ -91,7 +91,7 @@ inline bool adds_up(std::string_view op) {
          op == "MapReduce" || op == "ScatterDense" ||
          (op.find("Apply") != op.npos && op.find("GradientDescent") == op.npos) || op == "TileGrad" ||
          op == "MirrorPadGrad" || op == "AvgPool" || op == "AvgPoolGrad" || op == "MaxPoolGrad" ||
-         op.substr(0, 6) == "Conv2D";
+         op.starts_with("Conv2D") || op.starts_with("Resize");
 }
 
 }  // namespace laws

@@ -100,11 +100,12 @@ expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, const dense_options& opt
   return dense(std::forward<A>(x), units, nullptr, options, where);
 }
 
-// Options of the layer conv2d. Strides, padding and dilations are those of pn::conv2d, {of height, of width}.
+// Options of the layer conv2d. Strides, padding, dilations and groups are those of pn::conv2d.
 struct conv2d_layer_options {
   std::array<std::int64_t, 2> strides = {1, 1};
   pinion::padding padding = pinion::padding::valid;
   std::array<std::int64_t, 2> dilations = {1, 1};
+  std::int64_t groups = 1;
   bool use_bias = true;
   std::int64_t seed = 0;
   std::optional<initializer> kernel_initializer = {};  // default: as in dense
@@ -113,8 +114,8 @@ struct conv2d_layer_options {
 };
 
 // A convolution layer: images [n, h, w, in] -> activation(conv2d(images, kernel) + bias) [n, h', w', filters]. It makes
-// the variables NAME/kernel [window, in, filters] and NAME/bias [filters], which begin as those of dense. Throws
-// invalid_argument unless the images have four axes and a known number of channels, and filters and window are
+// the variables NAME/kernel [window, in / groups, filters] and NAME/bias [filters], which begin as those of dense.
+// Throws invalid_argument unless the images have four axes and a known number of channels, and filters and window are
 // positive. float, double. The window is {height, width} of the filters. The kernel begins uniform in +-sqrt(6 / (a +
 // b)), where a and b are the window's elements times the channels in and the filters (Glorot and Bengio 2010).
 // TensorFlow: tf.layers.conv2d.
@@ -127,19 +128,23 @@ expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array
   using T = dsl::value_of<A>;
   dsl::check_floating<A>();
   const shape extent = images.shape();
-  if (filters < 1 || window[0] < 1 || window[1] < 1 || extent.rank() != 4 || extent[3] < 0)
+  if (filters < 1 || window[0] < 1 || window[1] < 1 || options.groups < 1 || extent.rank() != 4 || extent[3] < 0)
     throw error(errc::invalid_argument, "a conv2d layer of " + std::to_string(filters) + " filters of " +
                                             std::to_string(window[0]) + " x " + std::to_string(window[1]) + " on '" +
                                             images.name() + "' of shape " + to_string(extent) +
                                             ": it takes images [n, h, w, channels] of a known number of channels");
+  const shape of_kernel{window[0], window[1], extent[3] / options.groups, filters};
+  dsl::expect_groups(extent, of_kernel, options.groups);
   const called_from line(where);
   const name_scope scope{options.name};
   const initializer first = options.kernel_initializer.value_or(glorot_uniform_initializer(options.seed));
-  const auto kernel =
-      variable(first.of<T>({window[0], window[1], extent[3], filters}, where), {.name = "kernel"}, where);
-  const auto y =
-      pinion::conv2d(std::forward<A>(images), kernel,
-                     {.strides = options.strides, .padding = options.padding, .dilations = options.dilations}, where);
+  const auto kernel = variable(first.of<T>(of_kernel, where), {.name = "kernel"}, where);
+  const auto y = pinion::conv2d(std::forward<A>(images), kernel,
+                                {.strides = options.strides,
+                                 .padding = options.padding,
+                                 .dilations = options.dilations,
+                                 .groups = options.groups},
+                                where);
   return detail::end_of_layer<T>(y, filters, activation, options, where);
 }
 // Takes the activation as a function of pinion by its name.

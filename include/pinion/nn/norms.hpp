@@ -1,7 +1,8 @@
-// Layers of norms: layer_norm and rms_norm with the variables that they make in the default graph.
+// Layers of norms: layer_norm, rms_norm, group_norm and instance_norm with the variables that they make in the default
+// graph.
 //
-//   auto h = pn::nn::layer_norm(x);                               // layer_normalization/gamma,
-//   layer_normalization/beta auto y = pn::nn::rms_norm(h, {.name = "final_norm"});         // final_norm/gamma
+//   auto h = pn::nn::layer_norm(x);                           // layer_normalization/gamma and /beta
+//   auto y = pn::nn::rms_norm(h, {.name = "final_norm"});     // final_norm/gamma
 #pragma once
 
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <pinion/graph/scopes.hpp>
 #include <pinion/nn/batch_norm.hpp>
 #include <pinion/op/norm/functions.hpp>
+#include <pinion/op/norm/group_norm.hpp>
 #include <pinion/op/source/functions.hpp>
 #include <pinion/op/variable/functions.hpp>
 
@@ -27,6 +29,19 @@ struct layer_norm_options {
 struct rms_norm_options {
   double epsilon = 1e-5;
   std::string_view name = "rms_normalization";
+};
+
+// Options of group_norm and of instance_norm. Without `center` there is no beta, and without `scale` no gamma.
+struct group_norm_layer_options {
+  std::int64_t groups = 32;
+  double epsilon = 1e-5;
+  bool center = true, scale = true;
+  std::string_view name = "group_normalization";
+};
+struct instance_norm_layer_options {
+  double epsilon = 1e-5;
+  bool center = true, scale = true;
+  std::string_view name = "instance_normalization";
 };
 
 namespace detail {
@@ -69,6 +84,38 @@ expr<dsl::value_of<A>> rms_norm(A&& operand, const rms_norm_options& o = {},
   const name_scope scope{o.name};
   const expr<T> gamma = detail::weights_of_norm<T>("gamma", {extent[extent.rank() - 1]}, 1, true, where);
   return pinion::rms_norm(std::forward<A>(operand), gamma, {.epsilon = o.epsilon}, where);
+}
+
+// pn::group_norm with the variables NAME/gamma [channels], which begins as 1, and NAME/beta, which begins as 0. Throws
+// invalid_argument unless the operand is [n, ..., channels] of a known number of channels, which the groups divide.
+template <dsl::graph_operand A>
+expr<dsl::value_of<A>> group_norm(A&& operand, const group_norm_layer_options& o = {},
+                                  source_location where = source_location::current()) {
+  using T = dsl::value_of<A>;
+  dsl::check_floating<A>();
+  const shape extent = operand.shape();
+  detail::expect_channels("group_norm", extent, operand);
+  const shape channels{extent[extent.rank() - 1]};
+  dsl::expect_norm_of_groups("group_norm", extent, channels, channels, o.groups);
+  const called_from line(where);
+  const name_scope scope{o.name};
+  const expr<T> gamma = detail::weights_of_norm<T>("gamma", channels, 1, o.scale, where);
+  const expr<T> beta = detail::weights_of_norm<T>("beta", channels, 0, o.center, where);
+  return pinion::group_norm(std::forward<A>(operand), gamma, beta, {.groups = o.groups, .epsilon = o.epsilon}, where);
+}
+
+// pn::instance_norm with variables: group_norm of as many groups as there are channels. The operand has three axes or
+// more.
+template <dsl::graph_operand A>
+expr<dsl::value_of<A>> instance_norm(A&& operand, const instance_norm_layer_options& o = {},
+                                     source_location where = source_location::current()) {
+  const shape extent = operand.shape();
+  detail::expect_channels("instance_norm", extent, operand);
+  dsl::axes_of_space("instance_norm", extent);
+  return nn::group_norm(
+      std::forward<A>(operand),
+      {.groups = extent[extent.rank() - 1], .epsilon = o.epsilon, .center = o.center, .scale = o.scale, .name = o.name},
+      where);
 }
 
 }}}  // namespace pinion::v0::nn

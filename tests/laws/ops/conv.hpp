@@ -14,6 +14,9 @@ struct windows {
     const bool same = attrs.get<std::string>("padding") == "SAME";
     before = same ? std::max<std::int64_t>(0, (count - 1) * stride + reach - image) / 2 : 0;
     outputs = same ? count : image < reach ? 0 : (image - reach) / stride + 1;
+    if (!attrs.get_or("ceil_mode", false)) return;
+    outputs = 1;
+    while ((outputs - 1) * stride + reach < image && outputs * stride < image) ++outputs;
   }
   std::int64_t outputs;
   std::int64_t at(std::int64_t i, std::int64_t p) const { return i * stride + p * dilation - before; }
@@ -25,8 +28,9 @@ shape for_each_product(const attributes& attrs, const shape& x, const shape& fil
   const windows h(attrs, 0, x[1], filter[0]), w(attrs, 1, x[2], filter[1]);
   const shape y{x[0], h.outputs, w.outputs, filter[3]};
   for_each_index(y, [&](const auto& o, std::size_t to) {
+    const std::int64_t groups = x[3] / filter[2], first = o[3] / (filter[3] / groups) * filter[2];
     for_each_index({filter[0], filter[1], filter[2]}, [&](const auto& k, std::size_t) {
-      const auto image = element_at(x, {o[0], h.at(o[1], k[0]), w.at(o[2], k[1]), k[2]});
+      const auto image = element_at(x, {o[0], h.at(o[1], k[0]), w.at(o[2], k[1]), first + k[2]});
       if (image) f(*image, *element_at(filter, {k[0], k[1], k[2], o[3]}), to);
     });
   });
@@ -52,6 +56,27 @@ inline attributes with_window(std::int64_t stride, bool same, std::int64_t dilat
   if (dilation > 1) a.set("dilations", integers{dilation, dilation});
   if (window > 0) a.set("window", integers{window, window});
   return a;
+}
+inline attributes with_ceil(attributes a) {
+  a.set("ceil_mode", true);
+  return a;
+}
+inline attributes with_sizes(attributes a, integers sizes) {
+  a.set("sizes", std::move(sizes));
+  return a;
+}
+
+// The images of a transposed convolution, by the rule for sizes that are not given.
+inline shape transposed_images(const attributes& attrs, const shape& dy, const shape& filter) {
+  const bool same = attrs.get<std::string>("padding") == "SAME";
+  const auto along = [&](int axis) {
+    const std::size_t i = static_cast<std::size_t>(axis - 1);
+    const std::int64_t stride = attrs.get<integers>("strides")[i],
+                       reach = (filter[axis - 1] - 1) * attrs.get_or("dilations", integers{1, 1})[i] + 1;
+    if (attrs.has("sizes")) return attrs.get<integers>("sizes")[i];
+    return dy[axis] * stride + (same || reach < stride ? 0 : reach - stride);
+  };
+  return {dy[0], along(1), along(2), filter[2]};
 }
 
 // Sums of products, each with the roundings that it may have.
@@ -87,8 +112,10 @@ inline std::vector<row> conv_rows() {
       for_each_product(c.attrs, c.inputs[0].shape(), filter,
                        [&](auto i, auto k, auto o) { add_product(y[o], x[0][i] * x[1][k], type, terms); });
     } else if (c.op == "Conv2DBackpropInput") {
-      y.resize(x[2].size());
-      for_each_product(c.attrs, c.inputs[2].shape(), filter,
+      const shape images =
+          x.size() == 3 ? c.inputs[2].shape() : transposed_images(c.attrs, c.inputs[0].shape(), filter);
+      y.resize(static_cast<std::size_t>(images.count()));
+      for_each_product(c.attrs, images, filter,
                        [&](auto i, auto k, auto o) { add_product(y[i], x[0][o] * x[1][k], type, terms); });
     } else {
       y.resize(x[2].size());
@@ -112,12 +139,26 @@ inline std::vector<row> conv_rows() {
              {1, 1, 3, 16},
              {1, (m + 1) / 2, (n + 1) / 2, 16},
              with_window(2, true)},
+            {"two groups", {2, m, n, 4}, {2, 2, 2, 6}, {2, m - 1, n - 1, 6}, with_window(1, false)},
+            {"by channel, strided", {1, m, n, 3}, {3, 3, 1, 6}, {1, (m + 1) / 2, (n + 1) / 2, 6}, with_window(2, true)},
+            {"groups of one element, strided",
+             {1, m, n, 4},
+             {1, 1, 2, 4},
+             {1, (m + 1) / 2, (n + 1) / 2, 4},
+             with_window(2, true)},
+            {"no image in groups", {0, 4, 4, 2}, {2, 2, 1, 2}, {0, 3, 3, 2}, with_window(1, false)},
             {"dilated", {1, m + 2, n + 2, 1}, {2, 2, 1, 2}, {1, m, n, 2}, with_window(1, false, 2)},
             {"no image", {0, 4, 4, 2}, {2, 2, 2, 1}, {0, 3, 3, 1}, with_window(1, false)}};
   };
   const auto pooled = [](std::int64_t m, std::int64_t n) -> std::vector<geometry> {
     return {{"valid", {2, m + 1, n, 3}, {}, {2, (m + 1 - 2) / 2 + 1, (n - 2) / 2 + 1, 3}, with_window(2, false, 1, 2)},
             {"same, overlapping", {1, m, n, 2}, {}, {1, (m + 1) / 2, (n + 1) / 2, 2}, with_window(2, true, 1, 3)},
+            {"beyond the end", {1, m, n, 2}, {}, {1, m / 2, n / 2, 2}, with_ceil(with_window(2, false, 1, 3))},
+            {"with gaps, beyond the end",
+             {2, m, n, 2},
+             {},
+             {2, (m + 2) / 3, (n + 2) / 3, 2},
+             with_ceil(with_window(3, false, 1, 2))},
             {"no image", {0, 4, 4, 2}, {}, {0, 2, 2, 2}, with_window(2, false, 1, 2)}};
   };
   const auto nan_anywhere = [](const std::vector<double>& x) {
@@ -139,6 +180,8 @@ inline std::vector<row> conv_rows() {
          return nan_anywhere(x[0]) || nan_anywhere(x[1]) ? open(*products(c, x)) : *products(c, x);
        },
        {{"Conv2D", {f({1, 4, 4, 2}), f({2, 2, 3, 1})}, with_window(1, false), "2 channels"},
+        {"Conv2D", {f({1, 4, 4, 4}), f({2, 2, 2, 3})}, with_window(1, false), "4 channels"},
+        {"Conv2D", {f({1, 4, 4, 0}), f({2, 2, 2, 2})}, with_window(1, false), "0 channels"},
         {"Conv2D", {f({4, 4, 2}), f({2, 2, 2, 1})}, with_window(1, false), "4 dimensions"},
         {"Conv2D", {f({1, 4, 4, 2}), d({2, 2, 2, 1})}, with_window(1, false), "pn::cast"},
         {"Conv2D", {f({1, 4, 4, 2}), f({2, 2, 2, 1})}, with_window(0, false), "strides"},
@@ -148,6 +191,15 @@ inline std::vector<row> conv_rows() {
          std::vector<sample> all;
          for (const geometry& g : geometries(m, n))
            all.push_back({g.note, {{g.windows}, {g.filters}, {g.images}}, plain(g.attrs)});
+         const auto transposed = [&](std::string note, const shape& dy, const shape& filters, const attributes& attrs) {
+           all.push_back({std::move(note), {{dy}, {filters}}, plain(attrs)});
+         };
+         transposed("transposed", {2, m, n, 3}, {3, 3, 2, 3}, with_window(2, true));
+         transposed("transposed, valid", {1, m, n, 2}, {3, 1, 4, 2}, with_window(2, false));
+         transposed("transposed, dilated", {1, m, n, 2}, {2, 2, 1, 2}, with_window(1, false, 2));
+         transposed("transposed to sizes", {1, m, n, 2}, {3, 3, 3, 2},
+                    with_sizes(with_window(2, true), {2 * m - 1, 2 * n}));
+         transposed("no image, transposed", {0, 3, 3, 2}, {2, 2, 3, 2}, with_window(2, false));
          return all;
        },
        [=](const call& c, const tensors& x) -> std::optional<expectation> {
@@ -156,7 +208,20 @@ inline std::vector<row> conv_rows() {
        {{"Conv2DBackpropInput",
          {f({1, 4, 4, 1}), f({2, 2, 2, 1}), f({1, 4, 4, 2})},
          with_window(1, false),
-         "does not fit images"}}},
+         "does not fit images"},
+        {"Conv2DBackpropInput",
+         {f({1, 4, 4, 1}), f({2, 2, 2, 1})},
+         with_sizes(with_window(1, false), {9, 5}),
+         "does not yield images of shape [1, 9, 5, 2]"},
+        {"Conv2DBackpropInput",
+         {f({1, 4, 4, 1}), f({2, 2, 2, 1})},
+         with_sizes(with_window(1, false), {5}),
+         "its height and its width"},
+        {"Conv2DBackpropInput",
+         {f({1, 4, 4, 1}), f({2, 2, 2, 1}), f({1, 5, 5, 2})},
+         with_sizes(with_window(1, false), {5, 5}),
+         "tell its sizes"},
+        {"Conv2DBackpropInput", {f({1, 4, 4, 3}), f({2, 2, 2, 1})}, with_window(1, false), "does not yield images"}}},
       {{"Conv2DBackpropFilter"},
        [=](std::string_view, std::int64_t m, std::int64_t n) {
          std::vector<sample> all;
@@ -185,6 +250,7 @@ inline std::vector<row> conv_rows() {
        {{"MaxPool", {f({4, 4, 1})}, with_window(1, false, 1, 2), "4 dimensions"},
         {"MaxPool", {i({1, 4, 4, 1})}, with_window(1, false, 1, 2), "float or double"},
         {"MaxPool", {f({1, 4, 4, 1})}, with_window(1, true, 7, 2), "no attribute 'dilations'"},
+        {"MaxPool", {f({1, 4, 4, 1})}, with_ceil(with_window(1, true, 1, 2)), "ceil_mode is for padding VALID"},
         {"MaxPool", {f({1, 4, 4, 1})}, with_window(1, true, 1, std::int64_t{1} << 40), "from 1 on"}}},
       {{"MaxPoolGrad", "MaxPoolGradGrad"},
        [=](std::string_view op, std::int64_t m, std::int64_t n) {

@@ -9,7 +9,9 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 // The extents of a convolution or of one of its gradients. Throws invalid_argument where they do not fit.
 inline image_geometry convolution_geometry(conv_pass pass, const attributes& attrs, const kernel_context& c) {
-  const shape& images = c.input(pass == conv_pass::by_images ? 2 : 0).shape();
+  const bool sized = pass == conv_pass::by_images && c.inputs.size() == 2;
+  const shape images = sized ? transposed(attrs, c.input(0).shape(), c.input(1).shape())
+                             : c.input(pass == conv_pass::by_images ? 2 : 0).shape();
   const shape& filters = c.input(pass == conv_pass::by_filters ? 2 : 1).shape();
   const shape windows = convolved(attrs, images, filters);
   if (pass != conv_pass::forward) {

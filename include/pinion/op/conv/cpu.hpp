@@ -20,59 +20,68 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-// ---- windows as a matrix: [h' w', p q c] of one image
+// ---- windows as a matrix: [h' w', p q c] of the channels of one group of an image, whose first one `image` points to
 
 template <class T>
 void lay_out_windows(const image_geometry& g, const T* image, T* rows) {
-  const std::int64_t c = g.images[3], row_size = g.over.height.extent * g.over.width.extent * c;
+  const std::int64_t c = g.filters[2], row_size = g.over.height.extent * g.over.width.extent * c;
   std::fill_n(rows, g.windows[1] * g.windows[2] * row_size, T(0));
   for (std::int64_t i = 0; i < g.windows[1]; ++i)
     for (std::int64_t j = 0; j < g.windows[2]; ++j) {
       T* const row = rows + (i * g.windows[2] + j) * row_size;
       for_each_place(g, i, j, [&](std::int64_t y, std::int64_t x, std::int64_t p, std::int64_t q) {
-        std::copy_n(image + (y * g.images[2] + x) * c, c, row + (p * g.over.width.extent + q) * c);
+        std::copy_n(image + (y * g.images[2] + x) * g.images[3], c, row + (p * g.over.width.extent + q) * c);
       });
     }
 }
 
 template <class T>
 void add_windows_up(const image_geometry& g, const T* rows, T* image) {
-  const std::int64_t c = g.images[3], row_size = g.over.height.extent * g.over.width.extent * c;
-  std::fill_n(image, g.image_size(), T(0));
+  const std::int64_t c = g.filters[2], row_size = g.over.height.extent * g.over.width.extent * c;
   for (std::int64_t i = 0; i < g.windows[1]; ++i)
     for (std::int64_t j = 0; j < g.windows[2]; ++j) {
       const T* const row = rows + (i * g.windows[2] + j) * row_size;
       for_each_place(g, i, j, [&](std::int64_t y, std::int64_t x, std::int64_t p, std::int64_t q) {
         const T* from = row + (p * g.over.width.extent + q) * c;
-        T* to = image + (y * g.images[2] + x) * c;
+        T* to = image + (y * g.images[2] + x) * g.images[3];
         for (std::int64_t k = 0; k < c; ++k) to[k] += from[k];
       });
     }
+}
+
+// A pass over one image and one group, by a matrix product with `rows`, which hold the windows. The operands point to
+// the first element of the image and of the group.
+template <class T>
+void convolve_group(conv_pass pass, const image_geometry& g, const T* a, const T* b, T* y, std::vector<T>& rows) {
+  const std::int64_t places = g.windows[1] * g.windows[2], all = g.windows[3], out = all / g.groups();
+  const std::int64_t row_size = g.filters[0] * g.filters[1] * g.filters[2];
+  if (pass == conv_pass::by_images) {
+    gemm(product<T>{a, b, rows.data(), places, row_size, out, false, true, all, all, row_size});
+    return add_windows_up(g, rows.data(), y);
+  }
+  lay_out_windows(g, a, rows.data());
+  if (pass == conv_pass::forward)
+    gemm(product<T>{rows.data(), b, y, places, out, row_size, false, false, row_size, all, all});
+  else
+    gemm(product<T>{rows.data(), b, y, row_size, out, places, true, false, row_size, all, all});
 }
 
 // One pass over the images by matrix products. a, b, y are: forward (images, filters, windows); by_images (dy, filters,
 // images); by_filters (images, dy, filters).
 template <class T>
 void convolve_by_products(conv_pass pass, const image_geometry& g, const T* a, const T* b, T* y) {
-  const std::int64_t places = g.windows[1] * g.windows[2], out = g.windows[3];
-  const std::int64_t row_size = g.filters[0] * g.filters[1] * g.filters[2];
-  std::vector<T> rows(static_cast<std::size_t>(places * row_size)), sum;
-  if (pass == conv_pass::by_filters) {
-    std::fill_n(y, g.filters.count(), T(0));
-    sum.resize(static_cast<std::size_t>(g.filters.count()));
-  }
+  const bool forward = pass == conv_pass::forward, by_filters = pass == conv_pass::by_filters;
+  const std::int64_t in = g.filters[2], out = g.windows[3] / g.groups();
+  std::vector<T> rows(static_cast<std::size_t>(g.windows[1] * g.windows[2] * g.filters[0] * g.filters[1] * in)), sum;
+  if (!forward) std::fill_n(y, g.result(pass).count(), T(0));
+  if (by_filters) sum.resize(static_cast<std::size_t>(g.filters.count()));
   for (std::int64_t n = 0; n < g.images[0]; ++n) {
-    if (pass == conv_pass::by_images) {
-      gemm(product<T>{a + n * g.windows_size(), b, rows.data(), places, row_size, out, false, true});
-      add_windows_up(g, rows.data(), y + n * g.image_size());
-      continue;
-    }
-    lay_out_windows(g, a + n * g.image_size(), rows.data());
-    if (pass == conv_pass::forward) {
-      gemm(product<T>{rows.data(), b, y + n * g.windows_size(), places, out, row_size, false, false});
-      continue;
-    }
-    gemm(product<T>{rows.data(), b + n * g.windows_size(), sum.data(), row_size, out, places, true, false});
+    const T* const left = a + n * (pass == conv_pass::by_images ? g.windows_size() : g.image_size());
+    const T* const right = b + (by_filters ? n * g.windows_size() : 0);
+    T* const to = by_filters ? sum.data() : y + n * (forward ? g.windows_size() : g.image_size());
+    for (std::int64_t k = 0; k < g.groups(); ++k)
+      convolve_group(pass, g, left + k * (pass == conv_pass::by_images ? out : in), right + k * out,
+                     to + k * (pass == conv_pass::by_images ? in : out), rows);
     for (std::size_t i = 0; i < sum.size(); ++i) y[i] += sum[i];
   }
 }

@@ -9,6 +9,7 @@
 #include <pinion/op/conv/cuda_kernels.hpp>
 #include <pinion/op/conv/cuda_library.hpp>
 #include <pinion/op/conv/op.hpp>
+#include <pinion/op/layout/cuda_kernels.hpp>
 #include <pinion/opkit/kernel.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -24,14 +25,48 @@ std::unique_ptr<kernel> make_cuda_image_kernel(const kernel_setup& setup, Body b
 }
 
 template <class T>
-void run_cuda_convolution(kernel_context& c, conv_pass pass, const attributes& attrs) {
-  const image_geometry g = convolution_geometry(pass, attrs, c);
+void run_cuda_convolution_of(kernel_context& c, conv_pass pass, const image_geometry& g, const any_tensor& left,
+                             const any_tensor& right, const any_tensor& result) {
   const cuda::image_extents e = cuda_extents(g);
-  const any_tensor &left = c.input(0), &right = c.input(1), &result = c.allocate(0, dtype_of<T>, g.result(pass));
   if (convolve_by_library<T>(c, pass, g, left, right, result)) return;
   const any_tensor scratch = c.scratch(dtype_of<T>, {cuda::convolve_scratch(cuda_pass(pass), e)});
   cuda::convolve(c.device->stream()->native(), cuda_pass(pass), left.data<T>(), right.data<T>(),
                  result.template data<T>(), scratch.data<T>(), e);
+}
+
+// Copies the elements of one group of channels, which are neighbours along the last axis, out of a tensor or into it.
+template <class T>
+void copy_cuda_group(kernel_context& c, const any_tensor& whole, const any_tensor& part, std::int64_t group,
+                     bool is_out) {
+  const std::int64_t all = whole.shape()[3], some = part.shape()[3], rows = part.count() / some;
+  T* const at = whole.data<T>() + group * some;
+  const cuda::strided_axis axes[] = {{rows, is_out ? all : some, is_out ? some : all}, {some, 1, 1}};
+  cuda::copy_strided(c.device->stream()->native(), is_out ? at : part.data<T>(), is_out ? part.data<T>() : at,
+                     sizeof(T), axes, 2);
+}
+
+// The kernels know no groups, so each is copied out, convolved by itself, and copied back.
+template <class T>
+void run_cuda_groups(kernel_context& c, conv_pass pass, const image_geometry& g, const any_tensor& left,
+                     const any_tensor& right, const any_tensor& result) {
+  const image_geometry one = g.one_group();
+  const any_tensor a = c.scratch(dtype_of<T>, pass == conv_pass::by_images ? one.windows : one.images),
+                   b = c.scratch(dtype_of<T>, pass == conv_pass::by_filters ? one.windows : one.filters),
+                   y = c.scratch(dtype_of<T>, one.result(pass));
+  for (std::int64_t group = 0; group < g.groups(); ++group) {
+    copy_cuda_group<T>(c, left, a, group, true);
+    copy_cuda_group<T>(c, right, b, group, true);
+    run_cuda_convolution_of<T>(c, pass, one, a, b, y);
+    copy_cuda_group<T>(c, result, y, group, false);
+  }
+}
+
+template <class T>
+void run_cuda_convolution(kernel_context& c, conv_pass pass, const attributes& attrs) {
+  const image_geometry g = convolution_geometry(pass, attrs, c);
+  const any_tensor &left = c.input(0), &right = c.input(1), &result = c.allocate(0, dtype_of<T>, g.result(pass));
+  if (g.nothing() || g.groups() == 1) return run_cuda_convolution_of<T>(c, pass, g, left, right, result);
+  run_cuda_groups<T>(c, pass, g, left, right, result);
 }
 
 inline std::unique_ptr<kernel> make_cuda_convolution(conv_pass pass, const kernel_setup& setup) {

@@ -8,7 +8,8 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 enum class conv_pass { forward, by_images, by_filters };
 
-// The extents of images [n, h, w, c], filters [p, q, c, o] (none for a pooling) and windows [n, h', w', o]; all known.
+// The extents of images [n, h, w, c], filters [p, q, c / groups, o] (none for a pooling) and windows [n, h', w', o];
+// all known.
 struct image_geometry {
   shape images, filters, windows;
   window over;
@@ -21,6 +22,16 @@ struct image_geometry {
     image_geometry g = *this;
     g.images.set(0, images_of_it);
     g.windows.set(0, images_of_it);
+    return g;
+  }
+  // The groups of channels of a convolution of something.
+  std::int64_t groups() const { return images[3] / filters[2]; }
+  // The geometry of one of the groups.
+  image_geometry one_group() const {
+    image_geometry g = *this;
+    g.images.set(3, filters[2]);
+    g.filters.set(3, filters[3] / groups());
+    g.windows.set(3, filters[3] / groups());
     return g;
   }
   const shape& result(conv_pass pass) const {

@@ -26,8 +26,14 @@ inline const dnnl::engine& onednn_engine() {
 inline onednn_desc images_desc(const shape& s) {  // oneDNN's order of extents: n, channels, height, width
   return {{s[0], s[3], s[1], s[2]}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nhwc};
 }
-inline onednn_desc filters_desc(const shape& s, dnnl::memory::format_tag layout) {
-  return {{s[3], s[2], s[0], s[1]}, dnnl::memory::data_type::f32, layout};
+// Filters are [out, in, h, w] for oneDNN, and [groups, out of a group, in, h, w] where there are several.
+inline onednn_desc filters_desc(const image_geometry& g, bool is_free) {
+  using tag = dnnl::memory::format_tag;
+  const shape& s = g.filters;
+  const std::int64_t groups = g.groups();
+  const auto type = dnnl::memory::data_type::f32;
+  if (groups == 1) return {{s[3], s[2], s[0], s[1]}, type, is_free ? tag::any : tag::hwio};
+  return {{groups, s[3] / groups, s[2], s[0], s[1]}, type, is_free ? tag::any : tag::hwigo};
 }
 
 // The extents of a window in the form that oneDNN takes.
@@ -46,12 +52,13 @@ struct onednn_window {
 };
 
 // Would oneDNN write beyond its scratch memory? Its kernel for windows of one element copies images of few channels to
-// it, where strides leave elements out (uxlfoundation/oneDNN 6035), and it has no other for these shapes.
+// it, where strides leave elements out (uxlfoundation/oneDNN 6035), and it has no other for these shapes. Groups have
+// few channels each.
 inline bool overruns_scratch(conv_pass pass, const image_geometry& g) {
   constexpr std::int64_t channels_of_vector = 16;
   const window_axis &h = g.over.height, &w = g.over.width;
   return pass == conv_pass::by_filters && h.extent == 1 && w.extent == 1 && (h.stride > 1 || w.stride > 1) &&
-         g.images[3] < channels_of_vector;
+         (g.images[3] < channels_of_vector || g.groups() > 1);
 }
 
 // Calls oneDNN, and turns its exceptions into pinion::error.
@@ -169,7 +176,6 @@ typename Primitive::primitive_desc onednn_backward(const dnnl::primitive_attr& a
 // The parts of a convolution of floats: descriptions of its tensors, and of its forward pass.
 struct onednn_convolution {
   using forward_desc = dnnl::convolution_forward::primitive_desc;
-  using tag = dnnl::memory::format_tag;
   static constexpr auto direct = dnnl::algorithm::convolution_direct;
 
   onednn_desc images, windows, filters, free_filters;  // oneDNN chooses the layout of the last
@@ -182,8 +188,8 @@ struct onednn_convolution {
   explicit onednn_convolution(const image_geometry& g)
       : images(images_desc(g.images)),
         windows(images_desc(g.windows)),
-        filters(filters_desc(g.filters, tag::hwio)),
-        free_filters(filters_desc(g.filters, tag::any)),
+        filters(filters_desc(g, false)),
+        free_filters(filters_desc(g, true)),
         w(g) {}
 
   template <class Primitive>

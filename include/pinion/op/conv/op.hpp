@@ -25,6 +25,11 @@ attributes window_of(const attributes& attrs);
 // fit.
 shape convolved(const attributes& attrs, const shape& images, const shape& filters);
 
+// The shape of the images of a transposed convolution: those whose convolution with the filters [h, w, out, in] has the
+// shape of dy [n, h', w', in]. Attribute "sizes" is {height, width}; without it they are stride * h' and stride * w',
+// and no smaller than padding VALID needs. Throws invalid_argument where nothing fits.
+shape transposed(const attributes& attrs, const shape& dy, const shape& filters);
+
 // Counts two operations for each element of a window, each input channel and each output.
 double convolution_work(const work_context& c, const shape& windows, const shape& filters);
 
@@ -40,6 +45,9 @@ struct convolution {
 
 // (images [n, h, w, in], filters [h, w, in, out]) -> [n, h', w', out]: y(n, i, j, o) is the sum over (p, q, c) of
 // x(n, i s + p d - before, j s + q d - before, c) f(p, q, c, o). Zeros lie around the images.
+//
+// Filters of fewer channels than the images have, by a whole number g, make g groups: group k has channels k in / g
+// up to (k + 1) in / g of the images, and as many of the outputs. TensorFlow tells groups by these shapes, too.
 struct conv2d : convolution {
   static constexpr std::string_view name = "Conv2D";
   static constexpr input_count inputs = 2;
@@ -48,10 +56,12 @@ struct conv2d : convolution {
   static void gradient(gradient_context& g);
 };
 
-// (dy, filters, images) -> the gradient of Conv2D by its images, of which only the shape is read.
+// (dy, filters, images) -> the gradient of Conv2D by its images, of which only the shape is read. (dy, filters) is a
+// transposed convolution, whose extents `transposed` tells: it has one group.
 struct conv2d_backprop_input : convolution {
   static constexpr std::string_view name = "Conv2DBackpropInput";
-  static constexpr input_count inputs = 3;
+  static constexpr input_count inputs{2, 3};
+  static constexpr attribute_list attrs = convolution::attrs + attribute_list{attr::integers("sizes").optional()};
   static void infer(shape_context& c);
   static double work(const work_context& c);
   static void gradient(gradient_context& g);
@@ -69,7 +79,7 @@ struct conv2d_backprop_filter : convolution {
 // Attribute "window" has height and width; window.hpp lists the others. Each channel is pooled separately.
 struct pooling {
   static constexpr attribute_list attrs{attr::integers("window"), attr::integers("strides").optional(),
-                                        attr::text("padding").optional()};
+                                        attr::text("padding").optional(), attr::flag("ceil_mode").optional()};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static window window_of(const attributes& of);
   static shape pooled(const attributes& of, const shape& images);

@@ -23,15 +23,25 @@ PINION_DECL void expect_images(const shape_context& c, int i, std::string_view w
 PINION_DECL attributes window_of(const attributes& attrs) {
   attributes same;
   for (const auto& [name, value] : attrs)
-    if (name == "strides" || name == "dilations" || name == "padding" || name == "window") same.set(name, value);
+    if (name == "strides" || name == "dilations" || name == "padding" || name == "window" || name == "ceil_mode")
+      same.set(name, value);
   return same;
 }
 
-PINION_DECL shape convolved(const attributes& attrs, const shape& images, const shape& filters) {
-  if (axis_extent(images, 3) >= 0 && axis_extent(filters, 2) >= 0 && images[3] != filters[2])
-    throw error(errc::invalid_argument, "images of shape " + to_string(images) + " have " + std::to_string(images[3]) +
+// Channels of images and of filters fit if they are equal, or if the filters' divide the images' and give a number of
+// groups that divides the outputs.
+inline void expect_groups(const shape& images, const shape& filters) {
+  const std::int64_t all = axis_extent(images, 3), each = axis_extent(filters, 2), outputs = axis_extent(filters, 3);
+  if (all < 0 || each < 0 || all == each) return;
+  const std::int64_t groups = each > 0 && all % each == 0 ? all / each : 0;
+  if (groups == 0 || (outputs >= 0 && outputs % groups != 0))
+    throw error(errc::invalid_argument, "images of shape " + to_string(images) + " have " + std::to_string(all) +
                                             " channels, but filters of shape " + to_string(filters) + " take " +
-                                            std::to_string(filters[2]));
+                                            std::to_string(each));
+}
+
+PINION_DECL shape convolved(const attributes& attrs, const shape& images, const shape& filters) {
+  expect_groups(images, filters);
   const std::int64_t h = axis_extent(filters, 0), w = axis_extent(filters, 1);
   if (h == 0 || w == 0) throw error(errc::invalid_argument, "filters of shape " + to_string(filters));
   const window over(attrs, h < 0 ? 1 : h, w < 0 ? 1 : w);
@@ -40,6 +50,43 @@ PINION_DECL shape convolved(const attributes& attrs, const shape& images, const 
   if (depends && h < 0) y.set(1, unknown);
   if (depends && w < 0) y.set(2, unknown);
   return y;
+}
+
+// The extent of images along an axis of a transposed convolution. It is unknown where one of the others is.
+inline std::int64_t transposed_extent(const window_axis& of, std::int64_t windows, bool is_known) {
+  if (windows < 0 || !is_known) return unknown;
+  if (windows > (std::int64_t{1} << 60) / of.stride)
+    throw error(errc::resource_exhausted,
+                "a transposed convolution of " + std::to_string(windows) + " rows reaches further than any image");
+  return windows * of.stride + (of.same ? 0 : std::max<std::int64_t>(of.reach() - of.stride, 0));
+}
+
+// The attribute "sizes", or nothing where the sizes follow from strides.
+inline integers sizes_of(const attributes& attrs) {
+  const integers sizes = attrs.get_or("sizes", integers{});
+  const auto is_extent = [](std::int64_t n) { return n >= 0 && n <= std::int64_t{1} << 40; };
+  if (!sizes.empty() && (sizes.size() != 2 || !is_extent(sizes[0]) || !is_extent(sizes[1])))
+    throw error(errc::invalid_argument,
+                "the sizes of a transposed convolution are its height and its width, from 0 up to 2^40");
+  return sizes;
+}
+
+PINION_DECL shape transposed(const attributes& attrs, const shape& dy, const shape& filters) {
+  const std::int64_t h = axis_extent(filters, 0), w = axis_extent(filters, 1);
+  if (h == 0 || w == 0) throw error(errc::invalid_argument, "filters of shape " + to_string(filters));
+  const window over(attrs, h < 0 ? 1 : h, w < 0 ? 1 : w);
+  integers sizes = sizes_of(attrs);
+  const auto along = [&](const window_axis& of, std::int64_t places, int axis) {
+    return transposed_extent(of, axis_extent(dy, axis), of.same || places >= 0);
+  };
+  if (sizes.empty()) sizes = {along(over.height, h, 1), along(over.width, w, 2)};
+  const shape images{axis_extent(dy, 0), sizes[0], sizes[1], axis_extent(filters, 2)};
+  if (!fits(dy, convolved(attrs, images, filters)))
+    throw error(errc::invalid_argument,
+                "a transposed convolution of shape " + to_string(dy) + " and filters of shape " + to_string(filters) +
+                    " does not yield images of shape " + to_string(images) + ": their convolution is one of shape " +
+                    to_string(convolved(attrs, images, filters)));
+  return images;
 }
 
 PINION_DECL double convolution_work(const work_context& c, const shape& windows, const shape& filters) {
@@ -61,7 +108,9 @@ PINION_DECL double conv2d::work(const work_context& c) {
 }
 
 PINION_DECL void conv2d_backprop_input::infer(shape_context& c) {
-  for (int i : {0, 1, 2}) detail::expect_images(c, i, i == 1 ? "the filters" : "the images");
+  for (int i = 0; i < c.inputs(); ++i) detail::expect_images(c, i, i == 1 ? "the filters" : "the images");
+  if (c.inputs() == 2) return c.output(c.dtype(0), detail::transposed(c.attrs(), c.shape(0), c.shape(1)));
+  if (c.attrs().has("sizes")) c.fail("the images of a Conv2DBackpropInput tell its sizes, so it has no such attribute");
   if (!fits(c.shape(0), detail::convolved(c.attrs(), c.shape(2), c.shape(1))))
     c.fail("a gradient of shape " + to_string(c.shape(0)) + " does not fit images of shape " + to_string(c.shape(2)) +
            " and filters of shape " + to_string(c.shape(1)));

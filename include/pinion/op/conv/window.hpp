@@ -18,11 +18,12 @@ namespace op {
 struct window_axis {
   std::int64_t extent = 1, stride = 1, dilation = 1;
   bool same = false;  // padded to one window per stride
+  bool ceil = false;  // padded at the end, such that the last elements have a window
 
   std::int64_t reach() const { return (extent - 1) * dilation + 1; }
   // The number of windows over an image of that extent, and the padding before and after it.
   std::int64_t outputs(std::int64_t image) const;
-  std::int64_t before(std::int64_t image) const { return around(image) / 2; }
+  std::int64_t before(std::int64_t image) const { return same ? around(image) / 2 : 0; }
   std::int64_t after(std::int64_t image) const { return around(image) - before(image); }
   // The places of a window that begins at `begin`, maybe in the padding, which lie inside an image: [first, end).
   std::int64_t first_inside(std::int64_t begin) const { return begin < 0 ? (dilation - 1 - begin) / dilation : 0; }
@@ -32,8 +33,8 @@ struct window_axis {
   std::int64_t around(std::int64_t image) const;
 };
 
-// A window of a node. Its attributes are "strides" and "dilations" (of height and width, by default 1) and "padding"
-// ("SAME" or "VALID"). Throws invalid_argument for others.
+// A window of a node. Its attributes are "strides" and "dilations" (of height and width, by default 1), "padding"
+// ("SAME" or "VALID") and "ceil_mode". Throws invalid_argument for others.
 struct window {
   window_axis height, width;
 

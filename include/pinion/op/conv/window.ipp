@@ -11,11 +11,15 @@ namespace pinion { inline namespace v0 { namespace op {
 PINION_DECL std::int64_t window_axis::outputs(std::int64_t image) const {
   if (image < 0) return unknown;
   if (same) return (image + stride - 1) / stride;
-  return image < reach() ? 0 : (image - reach()) / stride + 1;
+  if (image < reach()) return ceil && reach() - image < stride && image > 0 ? 1 : 0;
+  const std::int64_t last = (image - reach()) / stride;
+  // A window that reaches beyond the image begins inside, as in PyTorch.
+  const bool is_left_out = last * stride + reach() < image && (last + 1) * stride < image;
+  return last + 1 + (ceil && is_left_out ? 1 : 0);
 }
 
 PINION_DECL std::int64_t window_axis::around(std::int64_t image) const {
-  if (!same) return 0;
+  if (!same && !ceil) return 0;
   return std::max<std::int64_t>(0, (outputs(image) - 1) * stride + reach() - image);
 }
 
@@ -39,6 +43,9 @@ PINION_DECL window::window(const attributes& attrs, std::int64_t window_height, 
   if (around != "SAME" && around != "VALID")
     throw error(errc::invalid_argument, "padding '" + around + "' is neither SAME nor VALID");
   height.same = width.same = around == "SAME";
+  height.ceil = width.ceil = attrs.get_or("ceil_mode", false);
+  if (height.same && height.ceil)
+    throw error(errc::invalid_argument, "padding SAME leaves no element out, so ceil_mode is for padding VALID");
   for (const window_axis& axis : {height, width})
     if (axis.extent > (std::int64_t{1} << 56) / axis.dilation)
       throw error(errc::resource_exhausted, "a window of " + std::to_string(axis.extent) + " places, " +
