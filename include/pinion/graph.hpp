@@ -26,10 +26,12 @@
 #include <pinion/nn/recurrent.hpp>
 #include <pinion/nn/split_layers.hpp>
 #include <pinion/op/attention/functions.hpp>
+#include <pinion/op/band/functions.hpp>
 #include <pinion/op/control/functions.hpp>
 #include <pinion/op/conv/functions.hpp>
 #include <pinion/op/einsum/functions.hpp>
 #include <pinion/op/elementwise/functions.hpp>
+#include <pinion/op/elementwise/maths.hpp>
 #include <pinion/op/gather/functions.hpp>
 #include <pinion/op/layout/functions.hpp>
 #include <pinion/op/nn/functions.hpp>
@@ -42,6 +44,7 @@
 #include <pinion/op/recurrent/functions.hpp>
 #include <pinion/op/reduce/functions.hpp>
 #include <pinion/op/reduce/global_pool.hpp>
+#include <pinion/op/reduce/statistics.hpp>
 #include <pinion/op/resize/functions.hpp>
 #include <pinion/op/scatter/functions.hpp>
 #include <pinion/op/search/functions.hpp>

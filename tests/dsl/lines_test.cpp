@@ -106,7 +106,13 @@ TEST_CASE_METHOD(fixture, "elementwise functions stand where they are written") 
   HERE(maximum, x, y), HERE(minimum, x, 0.0f), HERE(pow, x, y), HERE(add, x, y), HERE(subtract, x, y),
       HERE(multiply, x, y);
   HERE(divide, x, y), HERE(equal, x, y), HERE(not_equal, x, y), HERE(bias_add, x, constant<float>({1, 2, 3}, "bias"));
+  HERE(tan, x), HERE(asin, x), HERE(acos, x), HERE(atan, x), HERE(sinh, x), HERE(cosh, x), HERE(asinh, x);
+  HERE(acosh, x), HERE(atanh, x), HERE(expm1, x), HERE(log2, x), HERE(log10, x), HERE(exp2, x), HERE(reciprocal, x);
+  HERE(trunc, x), HERE(logsigmoid, x), HERE(softsign, x), HERE(is_nan, x), HERE(is_inf, x), HERE(is_finite, x);
+  HERE(atan2, x, y), HERE(hypot, x, y), HERE(xlogy, x, y), HERE(huber, x, 1.0f), HERE(squared_difference, x, y);
+  HERE(mod, x, y), HERE(floordiv, x, 2.0f), HERE(logical_xor, truth, truth), HERE(logical_xor, truth, true);
 #undef HERE
+  here([&] { (void)linspace(0.0f, 1.0f, 5), eye<float>(3); });
   here([&] { (void)cast<int>(x); });
   here([&] { (void)cast<bool>(x); });
   here([&] { (void)cast<float>(truth); });
@@ -124,7 +130,13 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)matmul(x, w); });
   here([&] { (void)reduce_sum(x), reduce_mean(x), reduce_max(x), reduce_min(x), reduce_prod(x); });
   here([&] { (void)reduce_all(truth), reduce_any(truth); });
-  here([&] { (void)argmax(x, 1); });
+  here([&] { (void)argmax(x, 1), argmin(x, 1); });
+  here([&] { (void)reduce_logsumexp(x), reduce_logsumexp(x, 1), reduce_variance(x), reduce_std(x, 0); });
+  here([&] { (void)count_nonzero(x), norm(x), norm(x, {.ord = 1}), l2_loss(x), l2_normalize(x); });
+  here([&] { (void)cosine_similarity(x, y); });
+  here([&] { (void)zeros_like(x), ones_like(x); });
+  here([&] { (void)broadcast_to(x, {2, 4, 3}), repeat(x, 2), repeat(x, 2, {.axis = 1}); });
+  here([&] { (void)tril(x), triu(x, 1), band_part(x, 1, 1); });
   here([&] { (void)reshape(x, {12}); });
   here([&] { (void)expand_dims(x, 0); });
   here([&] { (void)squeeze(expand_dims(x, 0)); });
@@ -164,6 +176,7 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)softmax(x), log_softmax(x); });
   here([&] { (void)softmax_cross_entropy_with_logits(y, x); });
   here([&] { (void)sparse_softmax_cross_entropy_with_logits(numbers, x); });
+  here([&] { (void)sigmoid_cross_entropy_with_logits(y, x); });
   here([&] { (void)in_top_k(x, numbers); });
   here([&] { (void)conv2d(image, constant(tensor<float>({3, 3, 3, 4}))); });
   here([&] { (void)conv2d(image, constant(tensor<float>({3, 3, 1, 6})), {.groups = 3}); });

@@ -1,6 +1,7 @@
 // Bodies of <pinion/op/kernel_table.hpp>: the kernels of ops that compute, make or move elements.
 #pragma once
 
+#include <pinion/op/band/cpu.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/elementwise/cpu.hpp>
 #include <pinion/op/gather/cpu.hpp>

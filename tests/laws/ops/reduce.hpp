@@ -243,7 +243,7 @@ inline std::vector<row> reduce_rows() {
          std::vector<any_tensor>(23, f({})),
          {},
          "a derivative of order 22 of a product; 21 is the highest"}}},
-      {{"ArgMax"},
+      {{"ArgMax", "ArgMin"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}};
          std::vector<sample> all;
@@ -257,6 +257,7 @@ inline std::vector<row> reduce_rows() {
        [](const call& c, const tensors& x) -> std::optional<expectation> {
          const shape& s = c.inputs[0].shape();
          const auto axis = static_cast<int>((c.attrs.get<std::int64_t>("axis") + s.rank()) % s.rank());
+         const double sign = c.op == "ArgMax" ? 1 : -1;
          std::int64_t outer = 1, inner = 1;
          for (int i = 0; i < axis; ++i) outer *= s[i];
          for (int i = axis + 1; i < s.rank(); ++i) inner *= s[i];
@@ -264,7 +265,7 @@ inline std::vector<row> reduce_rows() {
          for (std::int64_t o = 0; o < outer; ++o)
            for (std::int64_t in = 0; in < inner; ++in) {
              const auto at = [&](std::int64_t k) {
-               return x[0][static_cast<std::size_t>((o * s[axis] + k) * inner + in)];
+               return sign * x[0][static_cast<std::size_t>((o * s[axis] + k) * inner + in)];
              };
              std::int64_t best = 0;
              for (std::int64_t k = 1; k < s[axis]; ++k)
@@ -274,7 +275,8 @@ inline std::vector<row> reduce_rows() {
          return expectation{{y}};
        },
        {{"ArgMax", {f({2})}, {{"axis", std::int64_t{1}}}, "axis 1"},
-        {"ArgMax", {b({2})}, {{"axis", std::int64_t{0}}}, "ArgMax of bool"}}},
+        {"ArgMax", {b({2})}, {{"axis", std::int64_t{0}}}, "ArgMax of bool"},
+        {"ArgMin", {f({2})}, {{"axis", std::int64_t{-2}}}, "axis -2"}}},
   };
 }
 

@@ -186,6 +186,29 @@ inline std::vector<row> strided_rows() {
        },
        {{"Roll", {f({2, 3})}, rolled({1}, {2}), "axis 2"},
         {"Roll", {f({2, 3})}, rolled({1, 2}, {0}), "Roll has 2 shifts for 1 axes"}}},
+      {{"BroadcastTo"},
+       [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
+         const auto to = [](const shape& s) { return plain({{"shape", s}}); };
+         return {{"rows", {{{n}}}, to({m, n})},
+                 {"columns", {{{m, 1}}}, to({m, n})},
+                 {"both", {{{1, m, 1}}}, to({3, 2, m, n})},
+                 {"a scalar", {{{}}}, to({m, n})},
+                 {"as it is", {{{m, n}}}, to({m, n})},
+                 {"nothing", {{{1, n}}}, to({0, n})},
+                 {"of nothing", {{{0, 1}}}, to({2, 0, n})}};
+       },
+       [](const call& c, const tensors& x) -> std::optional<expectation> {
+         const auto& to = c.attrs.get<shape>("shape");
+         std::vector<ranged> y(static_cast<std::size_t>(to.count()));
+         for (std::size_t e = 0; e < y.size(); ++e)
+           y[e].value = x[0][broadcast_index(to, c.inputs[0].shape(), static_cast<std::int64_t>(e))];
+         return expectation{{y}};
+       },
+       {{"BroadcastTo", {f({2, 3})}, {{"shape", shape{2, 4}}}, "of shape [2, 3] does not broadcast to [2, 4]"},
+        {"BroadcastTo", {f({1, 3})}, {{"shape", shape{3}}}, "of shape [1, 3] does not broadcast to [3]"},
+        {"BroadcastTo", {f({3})}, {{"shape", shape{unknown, 3}}}, "a shape of known extents, not [?, 3]"},
+        {"BroadcastTo", {f({3})}, {{"shape", shape::any()}}, "a shape of known extents"},
+        {"BroadcastTo", {f({})}, {{"shape", shape{std::int64_t{1} << 40, 1 << 20}}}, "no memory holds"}}},
   };
 }
 

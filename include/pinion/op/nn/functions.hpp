@@ -18,6 +18,7 @@
 #include <pinion/op/nn/op.hpp>
 #include <pinion/op/random/functions.hpp>
 #include <pinion/op/random/op.hpp>
+#include <pinion/scalar/functors_of_maths.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -66,6 +67,15 @@ auto sparse_softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::strin
                 "labels are class numbers, int32 or int64; pn::cast<int>(x) converts");
   return dsl::node_call<op::sparse_softmax_cross_entropy, dsl::value_of<A>>(name, where, {}, std::forward<L>(labels),
                                                                             std::forward<A>(logits));
+}
+// The cross entropy of each element, where labels are probabilities of yes, and logits the numbers before sigmoid:
+// max(x, 0) - x z + log(1 + e^-|x|) of a logit x and a label z, which does not overflow. Both are float or double of
+// one dtype, and broadcast. The gradients are sigmoid(x) - z by logits and -x by labels. TensorFlow:
+// tf.nn.sigmoid_cross_entropy_with_logits, which does not broadcast.
+template <dsl::graph_operand L, dsl::graph_operand A>
+auto sigmoid_cross_entropy_with_logits(L&& labels, A&& logits, std::string_view name = {},
+                                       source_location where = source_location::current()) {
+  return dsl::map_own<scalar::functor::logistic_loss>(name, where, std::forward<L>(labels), std::forward<A>(logits));
 }
 // Tells for each row whether its target is among the k greatest predictions: [n, c] and [n] -> bool [n]. False where
 // the target is no class of the row. A target counts unless k predictions of its row are greater, so equal ones do not

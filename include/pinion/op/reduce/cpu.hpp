@@ -342,9 +342,9 @@ void run_prod_grad(kernel_context& c, const attributes& attrs) {
   });
 }
 
-// ---- argmax
+// ---- argmax and argmin
 
-template <class T>
+template <class T, class Fold>
 void run_argmax(kernel_context& c, std::int64_t attribute) {
   const any_tensor& in = c.input(0);
   const shape& x = in.shape();
@@ -356,18 +356,26 @@ void run_argmax(kernel_context& c, std::int64_t attribute) {
             services = c.services] {
     if (inner == 1)
       return in_ranges(*services, count, n, [&](std::int64_t first, std::int64_t last) {
-        scalar::dispatch<loops::argmax_rows<T>>(x + first * n, y + first, n, last - first);
+        scalar::dispatch<loops::argmax_rows<T, Fold>>(x + first * n, y + first, n, last - first);
       });
     constexpr std::int64_t strip = loops::fold_pass::strip;
     const std::int64_t strips = (inner + strip - 1) / strip;
-    in_ranges(*services, count / inner * strips, n * std::min(inner, strip),
-              [&](std::int64_t first, std::int64_t last) {
-                for (std::int64_t i = first; i < last; ++i) {
-                  const std::int64_t outer = i / strips, column = i % strips * strip;
-                  scalar::dispatch<loops::argmax_columns<T>>(x + outer * n * inner + column, y + outer * inner + column,
+    in_ranges(
+        *services, count / inner * strips, n * std::min(inner, strip), [&](std::int64_t first, std::int64_t last) {
+          for (std::int64_t i = first; i < last; ++i) {
+            const std::int64_t outer = i / strips, column = i % strips * strip;
+            scalar::dispatch<loops::argmax_columns<T, Fold>>(x + outer * n * inner + column, y + outer * inner + column,
                                                              n, inner, std::min(strip, inner - column));
-                }
-              });
+          }
+        });
+  });
+}
+
+template <class Fold>
+std::unique_ptr<kernel> make_argmax(const kernel_setup& setup) {
+  return visit_number(setup.input(0).dtype, [&]<class T>() {
+    return make_function_kernel(
+        [axis = setup.attrs().get<std::int64_t>("axis")](kernel_context& c) { run_argmax<T, Fold>(c, axis); });
   });
 }
 
@@ -386,10 +394,10 @@ inline std::unique_ptr<kernel> make_kernel(prod_grad, const kernel_setup& setup)
 }
 
 inline std::unique_ptr<kernel> make_kernel(argmax, const kernel_setup& setup) {
-  return detail::visit_number(setup.input(0).dtype, [&]<class T>() {
-    return make_function_kernel(
-        [axis = setup.attrs().get<std::int64_t>("axis")](kernel_context& c) { detail::run_argmax<T>(c, axis); });
-  });
+  return detail::make_argmax<loops::fold_max>(setup);
+}
+inline std::unique_ptr<kernel> make_kernel(argmin, const kernel_setup& setup) {
+  return detail::make_argmax<loops::fold_min>(setup);
 }
 
 }}}  // namespace pinion::v0::op

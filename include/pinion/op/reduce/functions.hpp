@@ -1,4 +1,4 @@
-// Reductions: sums, means, extremes, products, and the index of the greatest element.
+// Reductions: sums, means, extremes, products, and the index of the greatest or least element.
 //
 //   auto rows = pn::reduce_sum(x, -1);               // [m, n] -> [m], as does {.axes = {-1}}
 //   auto all = pn::reduce_mean(x);                   // a scalar
@@ -10,7 +10,7 @@
 //                    {.axes = {1}, .keep_dims = true}    [2, 1, 4], which broadcasts with x
 //                    {}                                  []
 //
-// TensorFlow: tf.reduce_sum and the others of these names, tf.argmax.
+// TensorFlow: tf.reduce_sum and the others of these names, tf.argmax, tf.argmin.
 #pragma once
 
 #include <cstdint>
@@ -108,6 +108,13 @@ template <dsl::graph_operand A>
 auto argmax(A&& x, std::int64_t axis = 0, std::string_view name = {},
             source_location where = source_location::current()) {
   return dsl::node_call<op::argmax, std::int64_t>(name, where, {{"axis", axis}}, std::forward<A>(x));
+}
+// The index of the least element, by the same rules: the first of several equal ones, and NaN counts as the least.
+// Kernels are of CPUs.
+template <dsl::graph_operand A>
+auto argmin(A&& x, std::int64_t axis = 0, std::string_view name = {},
+            source_location where = source_location::current()) {
+  return dsl::node_call<op::argmin, std::int64_t>(name, where, {{"axis", axis}}, std::forward<A>(x));
 }
 
 }}  // namespace pinion::v0

@@ -272,14 +272,15 @@ struct fold_units {
   }
 };
 
-// The index of the first of the greatest of n neighbours, or of the first NaN, for each of `rows` rows.
-template <class T>
+// The index of the first of the greatest of n neighbours, or of the first NaN, for each of `rows` rows; that of the
+// first of the least by fold_min.
+template <class T, class Fold = fold_max>
 struct argmax_rows {
   template <class Isa>
   static PINION_VECTOR void run(const T* x, std::int64_t* y, std::int64_t n, std::int64_t rows) {
     using V = scalar::simd<T, Isa>;
     for (std::int64_t r = 0, room = rows * n; r < rows; ++r, x += n, room -= n) {
-      y[r] = first_of<V>(x, n, room, fold_lanes<fold_max>(fold_by_lane<fold_max, V>(x, n, room)));
+      y[r] = first_of<V>(x, n, room, fold_lanes<Fold>(fold_by_lane<Fold, V>(x, n, room)));
     }
   }
 
@@ -300,9 +301,10 @@ struct argmax_rows {
   }
 };
 
-// The index of the first of the greatest of n rows, or of the first NaN, for each of `columns` columns. Rows are
-// `stride` elements apart, and there are at most as many columns as in a strip.
-template <class T>
+// The index of the first of the greatest of n rows, or of the first NaN, for each of `columns` columns; that of the
+// first of the least by fold_min. Rows are `stride` elements apart, and there are at most as many columns as in a
+// strip.
+template <class T, class Fold = fold_max>
 struct argmax_columns {
   template <class Isa>
   static PINION_VECTOR void run(const T* x, std::int64_t* y, std::int64_t n, std::int64_t stride,
@@ -320,17 +322,26 @@ struct argmax_columns {
       x += stride;
       for (std::int64_t j = 0; j < in_vectors; j += V::lanes) {
         const V now = V::load(x + j), before = V::load(greatest + j);
-        const auto better = now > before || (now != now && before == before);
+        const auto better = beats(now, before) || (now != now && before == before);
         select(better, now, before).store(greatest + j);
         select(typename R::mask_type(better.raw()), R(static_cast<row>(r)), R::load(at + j)).store(at + j);
       }
       for (std::int64_t j = in_vectors; j < columns; ++j) {
-        const bool better = x[j] > greatest[j] || (x[j] != x[j] && greatest[j] == greatest[j]);
+        const bool better = beats(x[j], greatest[j]) || (x[j] != x[j] && greatest[j] == greatest[j]);
         greatest[j] = better ? x[j] : greatest[j];
         y[j] = better ? r : y[j];
       }
     }
     std::copy_n(at, in_vectors, y);
+  }
+
+ private:
+  template <class V>
+  static PINION_VECTOR auto beats(V now, V before) {
+    if constexpr (std::is_same_v<Fold, fold_min>)
+      return now < before;
+    else
+      return now > before;
   }
 };
 

@@ -149,6 +149,12 @@ struct argmax {
   static void gradient(gradient_context&) {}  // a step function has no gradient
 };
 
+// That of the least element, or of the first of equal ones; NaN counts as the least.
+struct argmin : argmax {
+  static constexpr std::string_view name = "ArgMin";
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}, .gpu = {}};
+};
+
 }}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY

@@ -65,7 +65,7 @@ inline void expect_weights(const shape& x, std::span<const any_tensor> weights) 
                   "weights of shape " + to_string(g.shape()) + " for elements of shape " + to_string(x));
 }
 
-// A search for the greatest along an axis: the extent of the axis, and the product of those behind it.
+// A search for the greatest, or the least, along an axis: the extent of the axis, and the product of those behind it.
 struct greatest_of {
   std::int64_t n, inner = 1;
 

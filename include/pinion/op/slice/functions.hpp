@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,7 +20,9 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/node_call.hpp>
+#include <pinion/op/layout/functions.hpp>
 #include <pinion/op/slice/op.hpp>
+#include <pinion/op/source/functions.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -29,6 +32,10 @@ namespace dsl {
 any_expr concatenated(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name,
                       source_location where);
 any_expr stacked(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name, source_location where);
+
+// The axis of a tensor, counted from the front. Throws invalid_argument for one that it does not have, and where its
+// rank is not known.
+std::int64_t axis_to_repeat(const shape& x, std::int64_t axis);
 
 template <element T>
 using concat_expr = expr<T, made_by<op::concat>>;
@@ -138,6 +145,27 @@ template <dsl::graph_operand A>
 auto tile(A&& x, const integers& multiples, std::string_view name = {},
           source_location where = source_location::current()) {
   return dsl::node_call<op::tile, dsl::value_of<A>>(name, where, {{"multiples", multiples}}, std::forward<A>(x));
+}
+// Options of repeat. Without an axis x is a vector of all its elements.
+struct repeat_options {
+  std::optional<std::int64_t> axis = {};
+  std::string_view name = {};
+};
+// Repeats each element of x along an axis, beside itself: repeat(x, 2, {.axis = 0}) of rows a, b is a, a, b, b, where
+// tile gives a, b, a, b. The gradient of an element is the sum over its copies. Throws invalid_argument for a negative
+// number of times, an axis that x does not have, and an x of unknown rank. TensorFlow: tf.repeat with one number.
+template <dsl::graph_operand A>
+expr<dsl::value_of<A>> repeat(A&& x, std::int64_t times, const repeat_options& options = {},
+                              source_location where = source_location::current()) {
+  using T = dsl::value_of<A>;
+  const expr<T> all = options.axis ? expr<T>(x) : expr<T>(reshape(x, {-1}, {}, where));
+  const std::int64_t axis = dsl::axis_to_repeat(all.shape(), options.axis.value_or(0));
+  integers multiples(static_cast<std::size_t>(all.shape().rank()) + 1, 1);
+  multiples[static_cast<std::size_t>(axis) + 1] = times;
+  const expr<T> copies = tile(expand_dims(all, axis + 1, {}, where), multiples, {}, where);
+  const auto both = constant(tensor<int>({1, 1}), {}, where);  // as many axes as are merged
+  return dsl::node_call<op::merge_axes, T>(options.name.empty() ? "repeat" : options.name, where, {{"axis", axis}},
+                                           copies, both);
 }
 
 }}  // namespace pinion::v0

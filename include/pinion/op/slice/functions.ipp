@@ -6,11 +6,19 @@
 
 #include <pinion/op/layout/op.hpp>
 #include <pinion/op/slice/functions.hpp>
+#include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/build.hpp>
 
 namespace pinion { inline namespace v0 {
 
 namespace dsl {
+
+PINION_DECL std::int64_t axis_to_repeat(const shape& x, std::int64_t axis) {
+  if (!x.has_rank())
+    throw error(errc::invalid_argument,
+                "repeat needs to know how many axes its operand has; a reshape or the shape of a placeholder says so");
+  return checked_axis(axis, x.rank());
+}
 
 namespace detail {
 inline graph& graph_of_all(const std::vector<any_expr>& parts) {

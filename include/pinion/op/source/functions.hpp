@@ -291,6 +291,17 @@ auto stop_gradient(A&& x, std::string_view name = {}, source_location where = so
   return dsl::node_call<op::stop_gradient, dsl::value_of<A>>(name, where, {}, std::forward<A>(x));
 }
 
+// Zeros and ones in the shape and dtype of the operand, as it is in the running step: any number, and bool. No gradient
+// flows through them. TensorFlow: tf.zeros_like, tf.ones_like.
+template <dsl::graph_operand A>
+auto zeros_like(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
+  return dsl::node_call<op::zeros_like, dsl::value_of<A>>(name, where, {}, std::forward<A>(x));
+}
+template <dsl::graph_operand A>
+auto ones_like(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
+  return dsl::node_call<op::ones_like, dsl::value_of<A>>(name, where, {}, std::forward<A>(x));
+}
+
 // The extents of the operand, int32 [rank]. They are those of the tensor in the running step, so unknown extents have
 // numbers here; x.shape() is the part that is known when the graph is built. No gradient flows through it. TensorFlow:
 // tf.shape.

@@ -84,6 +84,20 @@ inline void run_reverse(kernel_context& c, const integers& axes) {
   launch_take(c, x, c.allocate(0, x.dtype(), x.shape()), box);
 }
 
+inline void run_broadcast_to(kernel_context& c, const shape& to) {
+  any_tensor x = c.input(0);
+  expect_broadcast(x.shape(), to);
+  shape aligned;
+  for (int i = x.shape().rank(); i < to.rank(); ++i) aligned.push_back(1);
+  for (const std::int64_t n : x.shape().dims()) aligned.push_back(n);
+  x = x.reshaped(aligned);
+  std::vector<axis_range> ranges;
+  for (int i = 0; i < to.rank(); ++i) ranges.push_back({.axis = i, .step = aligned[i] == to[i] ? 1 : 0, .size = to[i]});
+  const strided_box box(ranges, aligned);
+  if (box.is_all_of(x.count())) return void(c.outputs[0] = x.reshaped(to));
+  launch_take(c, x, c.allocate(0, x.dtype(), to), box);
+}
+
 // Where the elements of a rolled tensor come from. Axes behind the last one that is rolled are one run of elements.
 class rolled_axes {
  public:
@@ -166,6 +180,11 @@ inline std::unique_ptr<kernel> make_kernel(roll, const kernel_setup& setup) {
   return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
     detail::run_roll(c, attrs.get<integers>("shifts"), attrs.get<integers>("axes"));
   });
+}
+
+inline std::unique_ptr<kernel> make_kernel(broadcast_to, const kernel_setup& setup) {
+  return make_function_kernel(
+      [to = setup.attrs().get<shape>("shape")](kernel_context& c) { detail::run_broadcast_to(c, to); });
 }
 
 }}}  // namespace pinion::v0::op

@@ -1,4 +1,4 @@
-// Slices as NumPy has them, axes turned round, axes rolled.
+// Slices as NumPy has them, axes turned round, axes rolled, axes repeated.
 //
 //   auto row = pn::slice_at(x, 1);                                             // x[1]: [m, n] -> [n]
 //   auto odd = pn::slice_at(x, pn::ellipsis, pn::range_of(1, {}, 2));          // x[..., 1::2]
@@ -201,6 +201,18 @@ auto roll(A&& x, const integers& shifts, const integers& axes, std::string_view 
 template <dsl::graph_operand A, dsl::integer_index S, dsl::integer_index N>
 auto roll(A&& x, S shift, N axis, std::string_view name = {}, source_location where = source_location::current()) {
   return roll(std::forward<A>(x), integers{std::int64_t{shift}}, integers{std::int64_t{axis}}, name, where);
+}
+
+// x repeated until it has a shape: extents of x are those of the shape, aligned at the last axis, or 1, and axes that x
+// lacks are added at the front. The gradient of an element is the sum over its copies. Throws invalid_argument for an x
+// that does not fit, and for a shape with unknown extents. Operands of arithmetic broadcast by themselves. TensorFlow:
+// tf.broadcast_to.
+//
+//   auto rows = pn::broadcast_to(v, {4, 3});                          // [3] -> [4, 3]
+template <dsl::graph_operand A>
+auto broadcast_to(A&& x, const shape& to, std::string_view name = {},
+                  source_location where = source_location::current()) {
+  return dsl::node_call<op::broadcast_to, dsl::value_of<A>>(name, where, {{"shape", to}}, std::forward<A>(x));
 }
 
 }}  // namespace pinion::v0

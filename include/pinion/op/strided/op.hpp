@@ -1,4 +1,5 @@
-// Elements at equal distances: slices with strides, as NumPy has them; axes turned round; axes rolled.
+// Elements at equal distances: slices with strides, as NumPy has them; axes turned round; axes rolled; axes
+// repeated.
 //
 // A slice has a list of entries. Each takes a range of an axis of x or one index of it, adds an axis of extent 1, or
 // stands for all axes that no other entry takes: attributes "begin", "end" and "strides" have one number for each
@@ -75,6 +76,21 @@ struct roll : striding {
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };
+
+// x repeated until it has the shape "shape", which is known: aligned at the last axis, extents of x agree with it or
+// are 1.
+struct broadcast_to : striding {
+  static constexpr std::string_view name = "BroadcastTo";
+  static constexpr input_count inputs = 1;
+  static constexpr attribute_list attrs{attr::shape("shape")};
+  static void infer(shape_context& c);
+  static void gradient(gradient_context& g);
+};
+
+namespace detail {
+// Throws invalid_argument for an x that does not broadcast to a shape, as far as its extents are known.
+void expect_broadcast(const shape& x, const shape& to);
+}  // namespace detail
 
 }}}  // namespace pinion::v0::op
 

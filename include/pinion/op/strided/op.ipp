@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <pinion/op/elementwise/formula.hpp>
 #include <pinion/op/slice/op.hpp>
 #include <pinion/op/strided/op.hpp>
 #include <pinion/op/strided/spec.hpp>
@@ -57,6 +58,29 @@ PINION_DECL void roll::gradient(gradient_context& g) {
   integers back = g.attrs().get<integers>("shifts");
   for (std::int64_t& shift : back) shift = -shift;
   g.set(0, g.make(name, {g.output_gradient(0)}, {{"shifts", back}, {"axes", g.attrs().get<integers>("axes")}}));
+}
+
+PINION_DECL void detail::expect_broadcast(const shape& x, const shape& to) {
+  if (!x.has_rank()) return;
+  const int added = to.rank() - x.rank();
+  bool agree = added >= 0;
+  for (int i = 0; agree && i < x.rank(); ++i) agree = x[i] < 0 || x[i] == 1 || x[i] == to[added + i];
+  if (!agree)
+    throw error(errc::invalid_argument, "a tensor of shape " + to_string(x) + " does not broadcast to " +
+                                            to_string(to) +
+                                            ": aligned at the last axis, its extents agree with that or are 1");
+}
+
+PINION_DECL void broadcast_to::infer(shape_context& c) {
+  const auto& to = c.attrs().get<shape>("shape");
+  if (!to.known()) c.fail("BroadcastTo needs a shape of known extents, not " + to_string(to));
+  if (!countable(to)) throw error(errc::resource_exhausted, "no memory holds a tensor of shape " + to_string(to));
+  detail::expect_broadcast(c.shape(0), to);
+  c.output(c.dtype(0), to);
+}
+
+PINION_DECL void broadcast_to::gradient(gradient_context& g) {
+  if (is_floating(g.type_of(g.output(0)).dtype)) g.set(0, sum_like(g, g.input(0), g.output_gradient(0)));
 }
 
 }}}  // namespace pinion::v0::op
