@@ -38,6 +38,7 @@
 #include <pinion/op/norm/functions.hpp>
 #include <pinion/op/norm/group_norm.hpp>
 #include <pinion/op/order/functions.hpp>
+#include <pinion/op/order/samples.hpp>
 #include <pinion/op/queue/functions.hpp>
 #include <pinion/op/queue/queue_list.hpp>
 #include <pinion/op/random/functions.hpp>

@@ -136,6 +136,8 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)cosine_similarity(x, y); });
   here([&] { (void)zeros_like(x), ones_like(x); });
   here([&] { (void)broadcast_to(x, {2, 4, 3}), repeat(x, 2), repeat(x, 2, {.axis = 1}); });
+  here([&] { (void)multinomial(x, 2), bernoulli(.5, {2, 3}); });
+  here([&] { (void)pinion::shuffle(x); });
   here([&] { (void)tril(x), triu(x, 1), band_part(x, 1, 1); });
   here([&] { (void)reshape(x, {12}); });
   here([&] { (void)expand_dims(x, 0); });

@@ -179,7 +179,7 @@ std::vector<row> rows_of_maths() {
                                   : k > 0 ? of_inverse_root(k, x, -1, 1)
                                           : std::acosh(x); }, nowhere, true},
       {"atanh", apply<f::inverse_hyperbolic_tangent>,
-       [](int k, real x) { return k > 0 ? of_inverse_square(k, x, -1) : std::atanh(x); }, everywhere, true},
+       [](int k, real x) { return k > 0 ? of_inverse_square(k, x, -1) : std::atanh(x); }, nowhere, true},
       {"expm1", apply<f::exponential_minus_one>, [](int k, real x) { return k > 0 ? std::exp(x) : std::expm1(x); },
        nowhere, true},
       {"log2", apply<f::logarithm_to_base_2>, [=](int k, real x) { return log_of(k, x) / ln2; }, everywhere, true},
