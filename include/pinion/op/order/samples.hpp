@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <pinion/base/error.hpp>
+#include <pinion/op/elementwise/functions.hpp>
 #include <pinion/op/gather/functions.hpp>
 #include <pinion/op/layout/functions.hpp>
 #include <pinion/op/order/functions.hpp>
