@@ -49,6 +49,10 @@ struct maths_bench : own_graph {
       }
     }
   }
+  static void near(const std::vector<double>& is, const std::vector<double>& should) {
+    REQUIRE(is.size() == should.size());
+    for (std::size_t i = 0; i < is.size(); ++i) CHECK(is[i] == Approx(should[i]).epsilon(1e-14));
+  }
   template <class Y>
   std::vector<double> slopes(const Y& y, const expr<double>& x) {
     return run(std::get<0>(gradients(y, x)));
@@ -112,9 +116,11 @@ TEST_CASE_METHOD(maths_bench, "functions of float are computed in float") {
     for (std::size_t i = 0; i < at.size(); ++i) {
       const auto should = static_cast<float>(formula(at[i]));
       INFO(y.name() << " at " << at[i]);
-      CHECK((std::isnan(should)
-                 ? std::isnan(values[i])
-                 : std::abs(values[i] - should) <= 8 * std::numeric_limits<float>::epsilon() * std::abs(should)));
+      if (!std::isfinite(should)) {
+        CHECK((std::isnan(should) ? std::isnan(values[i]) : values[i] == should));
+      } else {
+        CHECK(std::abs(values[i] - should) <= 8 * std::numeric_limits<float>::epsilon() * std::abs(should));
+      }
     }
   };
   near(tan(x), std::tan), near(asin(x), std::asin), near(acos(x), std::acos), near(atan(x), std::atan);
@@ -133,7 +139,7 @@ TEST_CASE_METHOD(maths_bench, "atan2 and hypot have the values of <cmath>, also 
   for (std::size_t i = 0; i < y.size(); ++i) {
     INFO(y[i] << " and " << x[i]);
     const double angle = std::atan2(y[i], x[i]), length = std::hypot(y[i], x[i]);
-    if (std::isnan(y[i] + x[i] + std::abs(y[i]) + std::abs(x[i])) && (std::isnan(y[i]) || std::isnan(x[i]))) {
+    if (std::isnan(y[i]) || std::isnan(x[i])) {
       CHECK(std::isnan(angles[i]));
       CHECK(std::isnan(lengths[i]));  // that of <cmath> is infinite where one of them is
       continue;
@@ -147,9 +153,6 @@ TEST_CASE_METHOD(maths_bench, "atan2 and hypot have the values of <cmath>, also 
 TEST_CASE_METHOD(maths_bench, "the gradients of atan2 and hypot at the origin are 0, and elsewhere do not overflow") {
   const expr<double> y = vector({0, 3, 3e200, 1}), x = vector({0, 4, 4e200, 0});
   const std::vector<double> by_y{0, 4. / 25, 4e200 / 25 / 1e200 / 1e200, 0}, by_x{0, -3. / 25, -3e-200 / 25, -1};
-  const auto near = [&](const std::vector<double>& is, const std::vector<double>& should) {
-    for (std::size_t i = 0; i < is.size(); ++i) CHECK(is[i] == Approx(should[i]).epsilon(1e-14));
-  };
   const auto angle = atan2(y, x);
   near(slopes(angle, y), by_y);
   near(slopes(angle, x), by_x);
@@ -220,9 +223,9 @@ TEST_CASE_METHOD(maths_bench, "is_nan, is_inf and is_finite tell what a number i
 TEST_CASE_METHOD(maths_bench, "xlogy is 0 where its first operand is, and so are its derivatives") {
   const expr<double> x = vector({0, 0, 0, 2}), y = vector({0, nan_value, infinity, 4});
   const auto product = xlogy(x, y);
-  CHECK(run(expr<double>(product)) == std::vector<double>{0, 0, 0, 2 * std::log(4.)});
-  CHECK(slopes(product, x) == std::vector<double>{0, 0, 0, std::log(4.)});
-  CHECK(slopes(product, y) == std::vector<double>{0, 0, 0, .5});
+  near(run(expr<double>(product)), {0, 0, 0, 2 * std::log(4.)});
+  near(slopes(product, x), {0, 0, 0, std::log(4.)});
+  near(slopes(product, y), {0, 0, 0, .5});
 }
 
 TEST_CASE_METHOD(maths_bench, "huber is a parabola between two lines, and its derivatives fit at the seams") {
@@ -236,8 +239,8 @@ TEST_CASE_METHOD(maths_bench, "huber is a parabola between two lines, and its de
 
 TEST_CASE_METHOD(maths_bench, "logsigmoid and softsign go on to their limits") {
   const expr<double> x = vector({-infinity, -800, 0, 800, infinity});
-  CHECK(run(expr<double>(logsigmoid(x))) == std::vector<double>{-infinity, -800, -std::log(2.), 0, 0});
-  CHECK(run(expr<double>(softsign(x))) == std::vector<double>{-1, -800. / 801, 0, 800. / 801, 1});
+  near(run(expr<double>(logsigmoid(x))), {-infinity, -800, -std::log(2.), 0, 0});
+  near(run(expr<double>(softsign(x))), {-1, -800. / 801, 0, 800. / 801, 1});
 }
 
 TEST_CASE_METHOD(maths_bench, "squared_difference takes any number, and functions of two operands broadcast") {
@@ -249,10 +252,9 @@ TEST_CASE_METHOD(maths_bench, "sigmoid_cross_entropy_with_logits does not overfl
   const expr<double> logits = vector({-1000, -1, 0, 1, 1000}), labels = vector({0, 1, .5, 0, 1});
   const auto loss = sigmoid_cross_entropy_with_logits(labels, logits);
   const double steep = 1 + std::log1p(std::exp(-1.));
-  CHECK(run(expr<double>(loss)) == std::vector<double>{0, steep, std::log(2.), steep, 0});
-  const auto slope = slopes(loss, logits);
+  near(run(expr<double>(loss)), {0, steep, std::log(2.), steep, 0});
   const double s = 1 / (1 + std::exp(1.));
-  for (std::size_t i = 0; i < 5; ++i) CHECK(slope[i] == Approx(std::vector<double>{0, s - 1, 0, 1 - s, 0}[i]));
+  near(slopes(loss, logits), {0, s - 1, 0, 1 - s, 0});
   CHECK(loss.name() == "logistic_loss");
 }
 
