@@ -48,6 +48,7 @@
 #include <pinion/spec/host_port.ipp>
 #include <pinion/tensor/bfloat16.ipp>
 #include <pinion/tensor/buffer.ipp>
+#include <pinion/tensor/convert.ipp>
 #include <pinion/tensor/copy.ipp>
 #include <pinion/tensor/lent.ipp>
 #include <pinion/tensor/page_locked.ipp>

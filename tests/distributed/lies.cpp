@@ -549,7 +549,7 @@ void lie_about_graphs(table& t) {
   of_node("no literal", any, [](node& n) { n.attrs = {}; });
   of_node("a literal of another shape than its output", wrong, [](node& n) { n.outputs[0].shape = {3}; });
   of_node("a literal of another dtype than its output", wrong, [](node& n) { n.outputs[0].dtype = dtype::int32; });
-  of_node("a literal of bfloat16", unreadable, [](node& n) { n.attrs.set("value", any_tensor(dtype::bfloat16, {2})); });
+  of_node("a literal of bfloat16", wrong, [](node& n) { n.attrs.set("value", any_tensor(dtype::bfloat16, {2})); });
   of_node("a literal of booleans of 2", unreadable, [](node& n) { n.attrs.set("value", two_booleans(2)); });
 }
 

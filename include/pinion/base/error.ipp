@@ -92,7 +92,7 @@ PINION_DECL std::string thrown_type() {
 PINION_DECL void no_plain_type(dtype type) {
   throw error(errc::invalid_argument, "elements of " + std::string(to_string(type)) +
                                           " are asked for as plain ones, which are float32, float64, int32, int64, "
-                                          "uint8 and bool");
+                                          "uint8 and bool; pn::cast makes them of stored ones");
 }
 
 }}}  // namespace pinion::v0::detail

@@ -14,6 +14,7 @@
 // There are no compound assignments: write h = h + x, which makes a new node and leaves the old one as it is.
 #pragma once
 
+#include <concepts>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -95,7 +96,8 @@ concept variable_like = is_variable_type<std::remove_cvref_t<V>> || partitioned<
 template <class A>
 concept graph_operand = expression<A> || variable_like<A>;
 template <class A>
-concept scalar_operand = std::is_arithmetic_v<std::remove_cvref_t<A>>;
+concept scalar_operand = std::is_arithmetic_v<std::remove_cvref_t<A>> || std::same_as<std::remove_cvref_t<A>, half> ||
+    std::same_as<std::remove_cvref_t<A>, bfloat16>;
 template <class A>
 concept operand = graph_operand<A> || scalar_operand<A>;
 template <class A, class B>

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/dtype.hpp>
@@ -25,7 +26,7 @@ struct stored_element {
 
 namespace detail {
 
-// The smallest dtype of pinion that holds every value of a stored element; invalid if there is none.
+// The dtype of a stored element; invalid if there is none.
 constexpr dtype dtype_for(const stored_element& e) {
   using kind = stored_element::kind;
   switch (e.what) {
@@ -35,9 +36,18 @@ constexpr dtype dtype_for(const stored_element& e) {
              : e.bytes == 8 ? dtype::float64
              : e.bytes == 2 ? dtype::half
                             : dtype::invalid;
-    case kind::signed_integer: return e.bytes <= 4 ? dtype::int32 : e.bytes == 8 ? dtype::int64 : dtype::invalid;
+    case kind::signed_integer:
+      return e.bytes == 1   ? dtype::int8
+             : e.bytes == 2 ? dtype::int16
+             : e.bytes == 4 ? dtype::int32
+             : e.bytes == 8 ? dtype::int64
+                            : dtype::invalid;
     case kind::unsigned_integer:
-      return e.bytes == 1 ? dtype::uint8 : e.bytes == 2 ? dtype::int32 : e.bytes == 4 ? dtype::int64 : dtype::invalid;
+      return e.bytes == 1   ? dtype::uint8
+             : e.bytes == 2 ? dtype::uint16
+             : e.bytes == 4 ? dtype::uint32
+             : e.bytes == 8 ? dtype::uint64
+                            : dtype::invalid;
   }
   return dtype::invalid;
 }
@@ -53,19 +63,18 @@ Stored load_element(const std::byte* from, bool big_endian) {
   return value;
 }
 
-// Reads `count` elements of a byte order, and converts them.
-template <class Stored, class T>
-void load_elements(const std::byte* from, bool big_endian, T* to, std::int64_t count) {
+// Reads `count` elements of a byte order.
+template <class Stored>
+void load_elements(const std::byte* from, bool big_endian, Stored* to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i)
-    to[i] = static_cast<T>(load_element<Stored>(from + static_cast<std::size_t>(i) * sizeof(Stored), big_endian));
+    to[i] = load_element<Stored>(from + static_cast<std::size_t>(i) * sizeof(Stored), big_endian);
 }
 
 }  // namespace detail
 
-// Makes a tensor of shape `extent` from stored elements. Integers that pinion has no dtype for are widened: int8, int16
-// and uint16 to int32, uint32 to int64. Throws unimplemented if no dtype holds the elements, and data_loss if a boolean
-// is neither 0 nor 1; `what` begins the sentence. Requires: `from` holds as many elements as the shape. Elements in the
-// machine's byte order are copied in one go.
+// Makes a tensor of shape `extent` from stored elements. Throws unimplemented if no dtype holds the elements, and
+// data_loss if a boolean is neither 0 nor 1; `what` begins the sentence. Requires: `from` holds as many elements as the
+// shape. Elements in the machine's byte order are copied in one go.
 any_tensor decode_elements(const stored_element& e, const shape& extent, const std::byte* from,
                            const std::string& what);
 

@@ -60,17 +60,17 @@ std::vector<std::byte> to_row_major(const std::vector<std::byte>& from, const sh
 
 // The text for a dtype, such as "<f4"; "" if NumPy has no such elements.
 constexpr std::string_view descr_of(dtype type) {
-  constexpr std::string_view names[] = {"", "<f4", "<f8", "<i4", "<i8", "|u1", "|b1", "", "", "<f2"};
+  constexpr std::string_view names[] = {"", "<f4", "<f8", "<i4", "<i8", "|u1", "|b1", "",
+                                        "", "<f2", "|i1", "<i2", "<u2", "<u4", "<u8"};
   return names[static_cast<unsigned>(type)];
 }
 
 }  // namespace detail
 
-// Reads the array of a file of version 1 to 3, in either byte order and either order of axes. Integers that pinion has
-// no dtype for are widened (see decode_elements). Bytes behind the array are ignored, as NumPy ignores them. Errors:
-// not_found, there is no such file; data_loss, it is damaged, cut short or no .npy file; unimplemented, it holds
-// records, texts, objects or complex numbers, or has more than 8 dimensions. float16 becomes half, which is a dtype of
-// files: no op computes with it.
+// Reads the array of a file of version 1 to 3, in either byte order and either order of axes. Its elements keep their
+// dtype, float16 as half; pn::converted makes another one. Bytes behind the array are ignored, as NumPy ignores them.
+// Errors: not_found, there is no such file; data_loss, it is damaged, cut short or no .npy file; unimplemented, it
+// holds records, texts, objects or complex numbers, or has more than 8 dimensions.
 //
 //   np.save("w.npy", w)                                                    # Python
 //   pn::tensor<float> w{pn::files::read_npy("w.npy")};                     // throws where w is no float32

@@ -39,9 +39,10 @@ struct safetensors_header {
 };
 
 // The format's word for a dtype, such as "F32"; "" for text, which the format does not have. The words are those of the
-// safetensors format: F32, F64, I32, I64, U8, BOOL, BF16, F16.
+// safetensors format: F32, F64, I32, I64, U8, BOOL, BF16, F16, I8, I16, U16, U32, U64.
 constexpr std::string_view safetensors_format(dtype type) {
-  constexpr std::string_view names[] = {"", "F32", "F64", "I32", "I64", "U8", "BOOL", "", "BF16", "F16"};
+  constexpr std::string_view names[] = {"",     "F32", "F64", "I32", "I64", "U8",  "BOOL", "",
+                                        "BF16", "F16", "I8",  "I16", "U16", "U32", "U64"};
   return names[static_cast<unsigned>(type)];
 }
 

@@ -59,7 +59,7 @@ inline unsigned safetensors_bits(std::string_view format) {
 }
 
 inline pinion::dtype dtype_of_format(std::string_view format) {
-  for (unsigned i = 1; i <= static_cast<unsigned>(pinion::dtype::half); ++i)
+  for (unsigned i = 1; i < pinion::detail::dtype_count; ++i)
     if (format == safetensors_format(static_cast<pinion::dtype>(i))) return static_cast<pinion::dtype>(i);
   return pinion::dtype::invalid;
 }

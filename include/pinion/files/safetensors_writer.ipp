@@ -109,7 +109,7 @@ PINION_DECL void safetensors_writer::take(safetensors_options options) {
 }
 
 PINION_DECL int safetensors_writer::rank_of(dtype type) {
-  constexpr int ranks[] = {99, 2, 1, 3, 0, 6, 7, 98, 4, 5};
+  constexpr int ranks[] = {99, 3, 2, 5, 1, 11, 12, 98, 6, 7, 10, 9, 8, 4, 0};
   return ranks[static_cast<unsigned>(type)];
 }
 

@@ -11,7 +11,7 @@ PINION_DECL std::string to_string(const kernel_set& set) {
     if (types.empty()) return;
     text += std::string(text.empty() ? "on " : "; on ") + std::string(device_type) + " for ";
     bool first = true;
-    for (unsigned d = 0; d <= unsigned(dtype::half); ++d) {
+    for (unsigned d = 0; d < detail::dtype_count; ++d) {
       const auto type = static_cast<dtype>(d);
       if (!types.has(type)) continue;
       text += std::string(first ? "" : ", ") + (type == dtype::invalid ? "no value" : std::string(to_string(type)));

@@ -55,7 +55,7 @@ class library_knowledge final : public op_knowledge {
   }
 
  private:
-  static constexpr unsigned dtypes = static_cast<unsigned>(dtype::half) + 1;
+  static constexpr unsigned dtypes = detail::dtype_count;
   struct known {
     const definition* def = nullptr;
     std::array<op_facts, dtypes> facts;

@@ -102,10 +102,10 @@ buffer_ref make_text_buffer(std::size_t count);
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class literal {
  public:
-  // A number or text stands for itself.
+  // A number or text stands for itself. Numbers are rounded to pn::half and pn::bfloat16.
   template <class U>
-  requires std::is_convertible_v<U, T> &&(!std::is_same_v<U, literal>)literal(const U& value)
-      : elements_{static_cast<T>(value)} {}
+  requires(std::is_convertible_v<U, T> || (std::is_arithmetic_v<U> && dtypes::stored.has(dtype_of<T>))) &&
+      (!std::is_same_v<U, literal>)literal(const U& value) : elements_{static_cast<T>(value)} {}
   // Rows of equal shapes become a literal with one dimension more.
   literal(std::initializer_list<literal> rows) {
     shape_.push_back(static_cast<std::int64_t>(rows.size()));

@@ -19,7 +19,8 @@ PINION_DECL bool operator==(const any_tensor& a, const any_tensor& b) {
   if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
   if (a.empty() || b.empty()) return a.empty() == b.empty();
   const auto same = [&]<class T>() { return std::equal(a.data<T>(), a.data<T>() + a.count(), b.data<T>()); };
-  return a.dtype() == dtype::string ? same.template operator()<std::string>() : visit_plain(a.dtype(), same);
+  return a.dtype() == dtype::string ? same.template operator()<std::string>()
+                                    : visit_plain<dtypes::moved>(a.dtype(), same);
 }
 
 PINION_DECL buffer_ref make_text_buffer(std::size_t count) {

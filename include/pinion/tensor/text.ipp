@@ -7,8 +7,9 @@ namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL std::string element_text(const any_tensor& t, std::int64_t at) {
   if (t.dtype() == dtype::string) return '"' + t.data<std::string>()[at] + '"';
-  return visit_plain(t.dtype(), [&]<class T>() {
-    const std::string text = fmt::format("{}", t.data<T>()[at]);
+  return visit_plain<dtypes::moved>(t.dtype(), [&]<class T>() {
+    using shown = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
+    const std::string text = fmt::format("{}", static_cast<shown>(t.data<T>()[at]));
     return text == "-nan" ? "nan" : text;
   });
 }

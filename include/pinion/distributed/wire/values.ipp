@@ -51,7 +51,7 @@ PINION_DECL void save(rpc::writer& a, const dtype& type) {
 }
 
 PINION_DECL void load(rpc::reader& a, dtype& type) {
-  type = rpc::load_choice(a, dtype::half, "dtype");
+  type = rpc::load_choice(a, static_cast<dtype>(detail::dtype_count - 1), "dtype");
 }
 
 PINION_DECL void save(rpc::writer& a, const shape& s) {
@@ -122,17 +122,15 @@ PINION_DECL void save(rpc::writer& a, const any_tensor& t) {
 PINION_DECL void load(rpc::reader& a, any_tensor& t) {
   distributed::described_value v;
   load(a, v);
-  if (v.dtype == dtype::bfloat16) rpc::reader::refuse("a message holds bfloat16 where values of tasks do not pass");
   t = v.make(a.rooms);
 }
 
 namespace distributed {
 
 inline constexpr std::uint64_t memory_of_tensor = 256;  // beside its elements
-inline constexpr dtype_set sent_as_bytes = dtypes::plain | dtype_set{dtype::bfloat16};
 // Their elements may change while kernels read them, and only the result is wrong: none is the position of another, and
 // each pattern of bits is an element.
-inline constexpr dtype_set may_change = dtypes::floating | dtype_set{dtype::uint8, dtype::bfloat16};
+inline constexpr dtype_set may_change = dtypes::floating | dtypes::stored | dtype_set{dtype::uint8};
 
 PINION_DECL void load(rpc::reader& a, value_outline& v) {
   v = {};
@@ -169,7 +167,7 @@ PINION_DECL described_value load_rest(rpc::reader& a, const value_outline& of) {
   if (!v.there) return v;
   if (v.dtype == dtype::string)
     v.text = pinion::detail::load_text(a, v.shape);
-  else if (sent_as_bytes.has(v.dtype))
+  else if (dtypes::moved.has(v.dtype))
     a.claim(v.bytes()), a.spend(v.bytes() + memory_of_tensor);
   else
     rpc::reader::refuse("a message holds a tensor of " + std::string(to_string(v.dtype)) + ", which is not sent");

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <pinion/dsl/node_call.hpp>
+#include <pinion/op/convert/op.hpp>
 #include <pinion/op/elementwise/map.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -257,12 +258,20 @@ auto select(C&& condition, A&& a, B&& b, std::string_view name = {},
 // another type ends a fused expression. A fraction is cut off towards zero, and true becomes 1. The gradient passes
 // between float and double, cast back; none passes through an integer or a bool.
 //
+// This is also the way between stored elements, such as pn::half and std::int8_t, and those that ops compute with (op
+// Convert; base/half.hpp has the roundings). There a number beyond the integers becomes the nearest one, and NaN 0, and
+// a gradient that would have to pass is refused: a model whose weights come as halves keeps them in variables of float,
+// which begin with the converted weights.
+//
 //   auto hits = pn::reduce_sum(pn::cast<float>(a == b)); // the number of equal elements
+//   auto W = pn::variable(pn::cast<float>(pn::constant(weights)));      // weights: pn::tensor<pn::half>
 template <element U, dsl::graph_operand A>
 auto cast(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
   using T = dsl::value_of<A>;
   static_assert(!std::is_same_v<T, std::string> && !std::is_same_v<U, std::string>, "text is not cast");
-  if constexpr (std::is_same_v<T, bool> && std::is_same_v<U, bool>)
+  if constexpr ((dtypes::stored | dtype_set{dtype::string}).has(dtype_of<T>) || dtypes::stored.has(dtype_of<U>))
+    return dsl::node_call<op::convert, U>(name, where, {{"dtype", dtype_of<U>}}, std::forward<A>(x));
+  else if constexpr (std::is_same_v<T, bool> && std::is_same_v<U, bool>)
     return dsl::map_logic<op::cast_mask>(name, where, std::forward<A>(x));
   else if constexpr (std::is_same_v<T, bool>)
     return dsl::map_call<op::cast_bool, U, U>(name, where, std::forward<A>(x));

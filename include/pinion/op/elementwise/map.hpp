@@ -85,9 +85,17 @@ output make_map(graph& g, const map_request& request, std::span<const map_part> 
 
 }  // namespace detail
 
+// Refuses elements that are stored, and that no program computes with.
+template <class T>
+constexpr void check_computes() {
+  static_assert(!dtypes::stored.has(dtype_of<T>),
+                "elements of this type are stored, and ops do not compute with them; pn::cast<float>(x) makes numbers");
+}
+
 // Makes a node of op Op over the operands, computed in Arithmetic, with elements of Result.
 template <class Op, element Arithmetic, element Result, operand... A>
 auto map_call(std::string_view name, source_location where, A&&... operands) {
+  check_computes<Arithmetic>();
   using functor = typename Op::functor;
   using placed = placed_operands<functor, Arithmetic, Result, A...>;
   using P = typename placed::program;
@@ -152,6 +160,7 @@ template <class Op, class... A>
 auto map_same(std::string_view name, source_location where, A&&... operands) {
   using T = common_value<A...>;
   (check_operand<T, A>(), ...);
+  check_computes<T>();
   static_assert(!std::is_same_v<T, bool> && !std::is_same_v<T, std::string>,
                 "this op computes numbers; pn::cast<float>(x) makes numbers of bools");
   return map_call<Op, T, T>(name, where, std::forward<A>(operands)...);
@@ -209,6 +218,7 @@ template <class Op, class... A>
 auto map_compare(std::string_view name, source_location where, A&&... operands) {
   using T = common_value<A...>;
   (check_operand<T, A>(), ...);
+  check_computes<T>();
   static_assert(!std::is_same_v<T, std::string>, "texts are not compared; a dataset can do that before the graph");
   if constexpr (std::is_same_v<T, bool>) {
     using of_masks = typename of_masks_of<Op>::type;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/op/convert/op.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/parts.hpp>
 #include <pinion/op/elementwise/program_size.hpp>
@@ -35,9 +36,17 @@ PINION_DECL std::string fused_operations(const node& n) {
 }
 
 PINION_DECL output cast_to(graph& g, output value, dtype type, source_location where) {
+  const dtype from = g.type_of(value).dtype;
+  if (from == type) return value;
+  if (dtypes::stored.has(from) || dtypes::stored.has(type))
+    return {build(g, {.op = convert::name,
+                      .base_name = std::string(convert::name),
+                      .inputs = {value},
+                      .attrs = {{"dtype", type}},
+                      .where = where}),
+            0};
   auto p = std::make_shared<scalar::program>();
-  p->arithmetic = g.type_of(value).dtype;
-  if (p->arithmetic == type) return value;
+  p->arithmetic = from;
   p->results.push_back({p->emit_input(false), type});
   return {build(g, {.op = cast::name,
                     .base_name = std::string(cast::base_name),

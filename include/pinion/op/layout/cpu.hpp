@@ -197,6 +197,7 @@ inline std::unique_ptr<kernel> make_kernel(transpose, const kernel_setup& setup)
   };
   switch (size_of(setup.input(0).dtype)) {
     case 1: return with.template operator()<std::uint8_t>();
+    case 2: return with.template operator()<std::uint16_t>();
     case 8: return with.template operator()<std::uint64_t>();
     default: return with.template operator()<std::uint32_t>();
   }

@@ -78,7 +78,7 @@ struct transpose {
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{attr::integers("perm").optional()};
   static constexpr bool bears_changing_inputs = true;
-  static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
+  static constexpr kernel_set kernels{.cpu = dtypes::moved, .gpu = dtypes::plain};
   static integers permutation(const attributes& of, int rank);
   static void infer(shape_context& c);
   // The gradient is transposed back, by the inverse permutation.

@@ -54,6 +54,7 @@ inline void expect_int32_count(std::int64_t n, const char* of) {
                 std::to_string(n) + " " + of + " have places that are no int32; " + std::to_string(most) + " would do");
 }
 
+// T is the type of the elements, or one of their size by whose bits they are compared.
 template <class T>
 void run_unique(kernel_context& c) {
   const any_tensor x = c.input(0);
@@ -61,15 +62,16 @@ void run_unique(kernel_context& c) {
     throw error(errc::invalid_argument, "the elements of Unique have one axis, not shape " + to_string(x.shape()));
   expect_int32_count(x.count(), "elements");
   auto* const indices = c.allocate(1, dtype::int32, x.shape()).template data<std::int32_t>();
+  const T* const from = static_cast<const T*>(x.raw());
   std::unordered_map<T, std::int32_t> found;
   std::vector<std::int64_t> firsts;
   for (std::int64_t i = 0; i < x.count(); ++i) {
-    const auto [at, is_new] = found.try_emplace(x.data<T>()[i], static_cast<std::int32_t>(firsts.size()));
+    const auto [at, is_new] = found.try_emplace(from[i], static_cast<std::int32_t>(firsts.size()));
     if (is_new) firsts.push_back(i);
     indices[i] = at->second;
   }
-  T* to = c.allocate(0, x.dtype(), {std::ssize(firsts)}).template data<T>();
-  for (const std::int64_t i : firsts) *to++ = x.data<T>()[i];
+  T* to = static_cast<T*>(c.allocate(0, x.dtype(), {std::ssize(firsts)}).raw());
+  for (const std::int64_t i : firsts) *to++ = from[i];
 }
 
 // The order of sorted lines: NaN is last.
@@ -119,9 +121,9 @@ inline std::unique_ptr<kernel> make_kernel(mask_indices, const kernel_setup& set
 }
 
 inline std::unique_ptr<kernel> make_kernel(unique, const kernel_setup& setup) {
-  if (setup.input(0).dtype == dtype::string) return make_function_kernel(&detail::search::run_unique<std::string>);
-  return visit_plain(setup.input(0).dtype,
-                     []<class T>() { return make_function_kernel(&detail::search::run_unique<T>); });
+  const auto by = []<class T>() { return make_function_kernel(&detail::search::run_unique<T>); };
+  const dtype type = setup.input(0).dtype;
+  return dtypes::plain.has(type) ? visit_plain(type, by) : visit_element(type, by);
 }
 
 inline std::unique_ptr<kernel> make_kernel(lower_bound, const kernel_setup& setup) {

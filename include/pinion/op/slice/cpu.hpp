@@ -68,21 +68,10 @@ void copy_box(const box_copy& of, const Element* x, Element* y, task_services& s
   });
 }
 
-// Calls f.operator()<Element>() with a type of the size of a dtype's elements, or with std::string.
-template <class F>
-decltype(auto) visit_element(dtype type, F&& f) {
-  if (type == dtype::string) return f.template operator()<std::string>();
-  switch (size_of(type)) {
-    case 1: return f.template operator()<std::uint8_t>();
-    case 8: return f.template operator()<std::uint64_t>();
-    default: return f.template operator()<std::uint32_t>();
-  }
-}
-
 // Launches a fill of all elements with `number`; text becomes empty.
 inline void launch_fill(kernel_context& c, const any_tensor& y, double number) {
   if (y.dtype() == dtype::string) return;  // a new tensor of text is empty
-  visit_plain(y.dtype(), [&]<class T>() {
+  visit_plain<dtypes::moved>(y.dtype(), [&]<class T>() {
     c.launch([y, value = static_cast<T>(number)] { std::fill_n(y.data<T>(), y.count(), value); });
   });
 }
@@ -188,7 +177,7 @@ inline std::unique_ptr<kernel> make_kernel(tile, const kernel_setup& setup) {
     detail::expect_one_each(tile::name, multiples, x.shape(), "multiples");
     const any_tensor y = c.allocate(0, x.dtype(), detail::tiled(x.shape(), multiples));
     if (y.count() == 0) return;
-    detail::visit_element(x.dtype(), [&]<class Element>() {
+    visit_element(x.dtype(), [&]<class Element>() {
       c.launch([x, y, multiples] {
         detail::repeat(static_cast<const Element*>(x.raw()), static_cast<Element*>(y.raw()), x.shape(), multiples);
       });

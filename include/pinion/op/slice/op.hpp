@@ -111,7 +111,7 @@ struct pad : slicing {
   static constexpr input_count inputs = 1;
   static constexpr attribute_list attrs{attr::integers("before"), attr::integers("after"),
                                         attr::real("value").optional()};
-  static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
+  static constexpr kernel_set kernels{.cpu = dtypes::moved, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };

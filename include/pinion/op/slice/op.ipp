@@ -226,7 +226,7 @@ PINION_DECL void slice_like::gradient(gradient_context& g) {
 PINION_DECL void pad::infer(shape_context& c) {
   detail::expect_paddings(name, c.attrs(), c.shape(0));
   const std::string type(to_string(c.dtype(0)));
-  if (!dtypes::plain.has(c.dtype(0))) c.fail("Pad of " + type + " is not defined");
+  if (!dtypes::moved.has(c.dtype(0))) c.fail("Pad of " + type + " is not defined");
   if (const double value = c.attrs().get_or("value", 0.0); !detail::holds(c.dtype(0), value))
     c.fail("a padding with " + number_text(value) + ", which no " + type + " holds");
   c.output(c.dtype(0), detail::padded(c.shape(0), c.attrs().get<integers>("before"), c.attrs().get<integers>("after")));

@@ -40,13 +40,14 @@ struct fills {
   void operator()(kernel_context& c) const {
     const auto& in = c.input(0);
     auto& out = c.allocate(0, in.dtype(), in.shape());
-    visit_plain(in.dtype(), [&]<class T>() {
+    visit_plain<dtypes::moved>(in.dtype(), [&]<class T>() {
       c.launch([data = out.data<T>(), n = out.count(), value = value] { std::fill_n(data, n, static_cast<T>(value)); });
     });
   }
   bool bind(binding& b) const {
     any_tensor all(b.input(0).dtype, b.input(0).shape);
-    visit_plain(all.dtype(), [&]<class T>() { std::fill_n(all.data<T>(), all.count(), static_cast<T>(value)); });
+    visit_plain<dtypes::moved>(all.dtype(),
+                               [&]<class T>() { std::fill_n(all.data<T>(), all.count(), static_cast<T>(value)); });
     return b.constant(0, all);
   }
 };
@@ -66,8 +67,10 @@ inline std::unique_ptr<kernel> make_kernel(fill, const kernel_setup& setup) {
   return make_function_kernel(
       [value = setup.attrs().get<any_tensor>("value"), extent = setup.attrs().get<shape>("shape")](kernel_context& c) {
         const auto& y = c.allocate(0, value.dtype(), extent);
-        visit_plain(y.dtype(), [&]<class T>() {
-          c.launch([to = y.data<T>(), n = y.count(), each = *value.data<T>()] { std::fill_n(to, n, each); });
+        visit_element(y.dtype(), [&]<class Element>() {
+          c.launch([to = static_cast<Element*>(y.raw()), n = y.count(), each = *static_cast<Element*>(value.raw())] {
+            std::fill_n(to, n, each);
+          });
         });
       });
 }

@@ -24,10 +24,9 @@ PINION_DECL node_request fill_request(const shape& extent, any_tensor value, std
             .attrs = {{"value", std::move(value)}, {"shape", extent}},
             .where = where};
   any_tensor all(value.dtype(), extent);
-  if (value.dtype() == dtype::string)
-    std::fill_n(all.data<std::string>(), all.count(), *value.data<std::string>());
-  else
-    visit_plain(value.dtype(), [&]<class T>() { std::fill_n(all.data<T>(), all.count(), *value.data<T>()); });
+  visit_element(value.dtype(), [&]<class Element>() {
+    std::fill_n(static_cast<Element*>(all.raw()), all.count(), *static_cast<const Element*>(value.raw()));
+  });
   return constant_request(std::move(all), name, where);
 }
 

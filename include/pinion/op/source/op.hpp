@@ -26,7 +26,7 @@ struct fill {
   static constexpr std::string_view name = "Fill";
   static constexpr input_count inputs = 0;
   static constexpr attribute_list attrs{attr::tensor("value"), attr::shape("shape")};
-  static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
+  static constexpr kernel_set kernels{.cpu = dtypes::moved, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };
@@ -65,7 +65,7 @@ struct zeros_like {
   static constexpr attribute_list attrs{};
   static constexpr bool bears_changing_inputs = true;
   static constexpr int reads = 0;
-  static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
+  static constexpr kernel_set kernels{.cpu = dtypes::moved, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };
@@ -76,7 +76,7 @@ struct ones_like {
   static constexpr attribute_list attrs{};
   static constexpr bool bears_changing_inputs = true;
   static constexpr int reads = 0;
-  static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
+  static constexpr kernel_set kernels{.cpu = dtypes::moved, .gpu = dtypes::plain};
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };

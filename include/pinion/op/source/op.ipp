@@ -19,7 +19,7 @@ PINION_DECL void constant::infer(shape_context& c) {
 PINION_DECL void fill::infer(shape_context& c) {
   const auto& value = c.attrs().get<any_tensor>("value");
   const auto& extent = c.attrs().get<shape>("shape");
-  if (!dtypes::plain.has(value.dtype()) || value.shape().rank() != 0)
+  if (!dtypes::moved.has(value.dtype()) || value.shape().rank() != 0)
     c.fail("a Fill is of one number, not of " + std::string(to_string(value.dtype())) + " " + to_string(value.shape()));
   if (!extent.known()) c.fail("the shape of a Fill is known, and " + to_string(extent) + " is not");
   c.output(value.dtype(), extent);

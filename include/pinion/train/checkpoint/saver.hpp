@@ -93,6 +93,9 @@ struct saver_options {
 struct restore_options {
   // true: variables that the checkpoint does not have keep their values; false: they are an error.
   bool partial = false;
+  // true: a tensor of another dtype than its variable is converted to it (pn::converted), so that weights of half begin
+  // a model of float; false: it is an error.
+  bool convert = false;
 };
 
 // Saves and restores the variables of a graph, by the names of their nodes. They may be placed elsewhere, or on another
@@ -148,7 +151,7 @@ class saver {
 
   // Gives the variables the values of a checkpoint, whether they were initialised or not. Everything is checked before
   // a variable is changed: not_found, the file does not exist or lacks a variable; invalid_argument, a variable has
-  // another dtype or shape in it; data_loss, a file is damaged.
+  // another dtype or shape in it, and the options convert none; data_loss, a file is damaged.
   void restore(session& to, const std::string& prefix, const restore_options& options = {}) const;
 
   // Fetches the values of the variables by name, without files.
@@ -194,9 +197,9 @@ class saver {
     std::vector<saved_variable> found;
     std::string missing;
   };
-  search found_in(const checkpoint_reader& reader, const std::string& prefix) const;
-  // True if a checkpoint has the variable. Throws if it has it with another dtype or shape.
-  bool is_in(const checkpoint_reader& reader, const std::string& prefix, const saved_variable& v) const;
+  search found_in(const checkpoint_reader& reader, const std::string& prefix, bool convert) const;
+  // True if a checkpoint has the variable. Throws if it has it with another shape, or a dtype that is not converted.
+  bool is_in(const checkpoint_reader& reader, const std::string& prefix, const saved_variable& v, bool convert) const;
   void assign(session& to, const std::vector<saved_variable>& found, const std::vector<any_tensor>& values) const;
   void remember(const checkpoint_contents& written);
   checkpoint_state made_by_others(const std::filesystem::path& folder, const std::filesystem::path& written) const;

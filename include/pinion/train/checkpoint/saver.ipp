@@ -12,6 +12,7 @@
 #include <pinion/base/said_wait.hpp>
 #include <pinion/files/folder.hpp>
 #include <pinion/op/variable/variable.hpp>
+#include <pinion/tensor/convert.hpp>
 #include <pinion/train/checkpoint/checkpoint_contents.hpp>
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
@@ -296,7 +297,7 @@ PINION_DECL checkpoint_state saver::made_by_others(const std::filesystem::path& 
 
 PINION_DECL std::string saver::missing_in(const std::string& prefix) const {
   settle();
-  return found_in(checkpoint_reader(prefix), prefix).missing;
+  return found_in(checkpoint_reader(prefix), prefix, false).missing;
 }
 
 PINION_DECL std::string saver::name_of(const operation& variable) const {
@@ -309,7 +310,7 @@ PINION_DECL std::string saver::name_of(const operation& variable) const {
 PINION_DECL void saver::restore(session& to, const std::string& prefix, const restore_options& options) const {
   settle();
   const checkpoint_reader reader(prefix);
-  auto [found, missing] = found_in(reader, prefix);
+  auto [found, missing] = found_in(reader, prefix, options.convert);
   if (!missing.empty() && !options.partial)
     throw error(errc::not_found, "checkpoint '" + prefix + "' does not have " + missing +
                                      "; {.partial = true} restores the others alone");
@@ -319,16 +320,17 @@ PINION_DECL void saver::restore(session& to, const std::string& prefix, const re
   any_tensor whole;
   for (const saved_variable& v : found) {
     if (whole.empty() || name != v.name) whole = reader.read(name = v.name);
-    values.push_back(v.part ? detail::rows_of(whole, v.first_row(), graph_->type_of({v.variable, 0}).shape) : whole);
+    const output_type type = graph_->type_of({v.variable, 0});
+    values.push_back(converted(v.part ? detail::rows_of(whole, v.first_row(), type.shape) : whole, type.dtype));
   }
   assign(to, found, values);
 }
 
-inline saver::search saver::found_in(const checkpoint_reader& reader, const std::string& prefix) const {
+inline saver::search saver::found_in(const checkpoint_reader& reader, const std::string& prefix, bool convert) const {
   std::vector<saved_variable> found;
   std::string missing;
   for (const saved_variable& v : variables()) {
-    if (is_in(reader, prefix, v)) {
+    if (is_in(reader, prefix, v, convert)) {
       found.push_back(v);
       continue;
     }
@@ -340,17 +342,19 @@ inline saver::search saver::found_in(const checkpoint_reader& reader, const std:
   return {std::move(found), std::move(missing)};
 }
 
-inline bool saver::is_in(const checkpoint_reader& reader, const std::string& prefix, const saved_variable& v) const {
+inline bool saver::is_in(const checkpoint_reader& reader, const std::string& prefix, const saved_variable& v,
+                         bool convert) const {
   const files::stored_tensor* const t = reader.find(v.name);
   if (!t) return false;
   output_type wanted = graph_->type_of({v.variable, 0});
   if (v.part) wanted.shape = v.part->extent;
-  if (t->type == wanted.dtype && fits(t->extent, wanted.shape)) return true;
+  const bool is_taken = t->type == wanted.dtype || (convert && dtypes::moved.has(t->type));
+  if (is_taken && fits(t->extent, wanted.shape)) return true;
   const pinion::node& n = (*graph_)[v.variable];
-  throw error(errc::invalid_argument, "checkpoint '" + prefix + "' has '" + v.name + "' as " +
-                                          std::string(to_string(t->type)) + " " + to_string(t->extent) +
-                                          ", and the graph as " + std::string(to_string(wanted.dtype)) + " " +
-                                          to_string(wanted.shape))
+  throw error(errc::invalid_argument,
+              "checkpoint '" + prefix + "' has '" + v.name + "' as " + std::string(to_string(t->type)) + " " +
+                  to_string(t->extent) + ", and the graph as " + std::string(to_string(wanted.dtype)) + " " +
+                  to_string(wanted.shape) + (convert || t->type == wanted.dtype ? "" : "; {.convert = true} converts"))
       .at_node(n.name, n.op, to_string(n.where));
 }
 

@@ -46,7 +46,7 @@ enum class graph_tensor : protozero::pbf_tag_type { type = 1, shape = 2, content
 inline constexpr std::size_t most_shown = 1024;  // bytes
 
 inline int data_type_of(dtype type) {
-  constexpr int numbers[] = {0, 1, 2, 3, 9, 4, 10, 7, 14, 19};
+  constexpr int numbers[] = {0, 1, 2, 3, 9, 4, 10, 7, 14, 19, 6, 5, 17, 22, 23};
   return numbers[static_cast<unsigned>(type)];
 }
 
