@@ -71,4 +71,5 @@
 #include <pinion/spec/cluster_spec.hpp>
 #include <pinion/spec/device_spec.hpp>
 #include <pinion/spec/place.hpp>
+#include <pinion/tensor/convert.hpp>
 #include <pinion/tensor/text.hpp>

@@ -36,12 +36,12 @@ TEST_CASE("an IDX file is a tensor of its shape") {
   CHECK(read(from_hex("00 00 08 02 00 00 00 00 00 00 00 03")).shape() == pn::shape{0, 3});
 }
 
-TEST_CASE("elements are big-endian, and small integers are widened") {
+TEST_CASE("elements are big-endian, and keep their dtype") {
   CHECK(read(from_hex("00 00 0d 01 00 00 00 01 3f 80 00 00")) == any<float>({1}));
   CHECK(read(from_hex("00 00 0e 01 00 00 00 01 3f f0 00 00 00 00 00 00")) == any<double>({1}));
   CHECK(read(from_hex("00 00 0c 01 00 00 00 01 ff ff ff fe")) == any<int>({-2}));
-  CHECK(read(from_hex("00 00 0b 01 00 00 00 02 ff fe 01 00")) == any<int>({-2, 256}));
-  CHECK(read(from_hex("00 00 09 01 00 00 00 02 ff 7f")) == any<int>({-1, 127}));
+  CHECK(read(from_hex("00 00 0b 01 00 00 00 02 ff fe 01 00")) == any<std::int16_t>({-2, 256}));
+  CHECK(read(from_hex("00 00 09 01 00 00 00 02 ff 7f")) == any<std::int8_t>({-1, 127}));
 }
 
 TEST_CASE("what is no IDX file, or damaged, is data loss with the reason") {

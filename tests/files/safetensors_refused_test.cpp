@@ -72,14 +72,14 @@ TEST_CASE("a field that pinion does not know is passed over, whatever it holds")
 
 TEST_CASE("elements that pinion has no dtype for are listed, and refused one by one") {
   const folder dir;
-  dir.write("f", with_header(R"({"a":)" + entry("I16", "[2]", "[0,4]") + R"(,"b":)" + entry("U8", "[1]", "[4,5]") +
+  dir.write("f", with_header(R"({"a":)" + entry("F8_E4M3", "[4]", "[0,4]") + R"(,"b":)" + entry("U8", "[1]", "[4,5]") +
                                  R"(,"c":)" + entry("F4", "[4]", "[5,7]") + "}",
                              7));
   const files::safetensors_reader reader(dir / "f");
-  CHECK(reader.find("a")->format == "I16");
+  CHECK(reader.find("a")->format == "F8_E4M3");
   CHECK(reader.read("b") == any<std::uint8_t>({1}));
   CHECK(outcome_in(dir, [&] { reader.read("a"); }) ==
-        "unimplemented: tensor 'a' in f has elements of I16, which pinion has no dtype for");
+        "unimplemented: tensor 'a' in f has elements of F8_E4M3, which pinion has no dtype for");
 }
 
 TEST_CASE("a file that does not add up is data loss") {

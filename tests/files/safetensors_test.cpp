@@ -79,8 +79,9 @@ TEST_CASE("every dtype but text, and every shape, comes back as it was") {
   const folder dir;
   tensors all;
   unsigned n = 0;
-  for (const dtype type : {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::uint8, dtype::boolean,
-                           dtype::bfloat16, dtype::half}) {
+  for (const dtype type :
+       {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::uint8, dtype::boolean, dtype::bfloat16,
+        dtype::half, dtype::int8, dtype::int16, dtype::uint16, dtype::uint32, dtype::uint64}) {
     for (const pn::shape& extent : {pn::shape{}, pn::shape{1}, pn::shape{3, 5}, pn::shape{0}, pn::shape{4, 0, 2},
                                     pn::shape{1, 2, 1, 2, 1, 2, 1, 3}}) {
       ++n;

@@ -76,7 +76,9 @@ std::vector<std::string> seeds() {
           written({{"W", w}, {"scope/empty", counting(dtype::float64, {0, 4})}}, {.checksums = false}),
           written({{"half", counting(dtype::half, {3})}, {"bf", counting(dtype::bfloat16, {1, 1})}},
                   {.metadata = {{"note", "naïve"}}}),
-          written({}), with_header(R"({"x":{"dtype":"I16","shape":[2],"data_offsets":[0,4]}})", std::string(4, '\1'))};
+          written({{"a", counting(dtype::int8, {3})}, {"b", counting(dtype::uint64, {2})}}),
+          written({}),
+          with_header(R"({"x":{"dtype":"I16","shape":[2],"data_offsets":[0,4]}})", std::string(4, '\1'))};
 }
 
 const enrolled here({.name = "safetensors",

@@ -28,7 +28,7 @@ using namespace laws;
 namespace {
 
 bool may_be_lent(dtype type) {
-  return is_floating(type) || type == dtype::uint8;
+  return is_floating(type) || type == dtype::uint8 || dtypes::stored.has(type);
 }
 
 // Memory that changes before each instruction that reads it. Nobody can read far behind it. No page of it may be read,

@@ -21,7 +21,7 @@ inline bool admits(const ranged& want, double got, dtype type) {
   if (type == dtype::boolean) return want.slack > 0 || (want.value != 0) == (got != 0);
   if (!is_floating(type)) {
     if (!std::isfinite(want.value)) return true;  // unspecified
-    return visit_plain(type, [&]<class T>() {
+    return visit_plain<dtypes::moved>(type, [&]<class T>() {
       return std::abs(want.value - got) <= want.slack ||
              static_cast<T>(static_cast<std::int64_t>(want.value)) == static_cast<T>(got);
     });

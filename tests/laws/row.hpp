@@ -189,12 +189,12 @@ inline any_tensor random_value(const sample& s, const input& i, dtype key, unsig
   std::mt19937 bits(seed);
   const bool index = i.is == role::index32 || i.is == role::index64;
   if (t.dtype() == dtype::string) return t;
-  visit_plain(t.dtype(), [&]<class T>() {
+  visit_plain<dtypes::moved>(t.dtype(), [&]<class T>() {
     for (std::int64_t e = 0; e < t.count(); ++e) {
       const double low = std::is_unsigned_v<T> ? std::max(i.low, 0.0) : i.low;
       if constexpr (std::is_same_v<T, bool>)
         t.data<T>()[e] = i.low >= 0.5 || bits() % 2;
-      else if constexpr (std::is_floating_point_v<T>)
+      else if constexpr (!std::is_integral_v<T>)
         t.data<T>()[e] = static_cast<T>(std::uniform_real_distribution<double>(i.low, i.high)(bits));
       else
         t.data<T>()[e] = static_cast<T>(std::uniform_int_distribution<std::int64_t>(
@@ -220,7 +220,11 @@ inline std::vector<any_tensor> random_values(const sample& s, dtype key, unsigne
 // The elements as numbers; strings are zeros.
 inline std::vector<double> numbers(const any_tensor& t) {
   if (t.dtype() == dtype::string) return std::vector<double>(static_cast<std::size_t>(t.count()));
-  return visit_plain(t.dtype(), [&]<class T>() { return std::vector<double>(t.data<T>(), t.data<T>() + t.count()); });
+  std::vector<double> all;
+  visit_plain<dtypes::moved>(t.dtype(), [&]<class T>() {
+    for (std::int64_t e = 0; e < t.count(); ++e) all.push_back(static_cast<double>(t.data<T>()[e]));
+  });
+  return all;
 }
 
 // ---- tensors to be refused

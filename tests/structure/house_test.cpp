@@ -20,7 +20,7 @@ const std::vector<house::names> house_plan{
     {"opkit", "rpc"},
     {"state", "op/summary", "op/transfer"},
     {"dsl"},
-    {"op/source", "op/layout", "op/matmul"},
+    {"op/convert", "op/source", "op/layout", "op/matmul"},
     {"op/elementwise", "op/conv", "op/einsum", "op/slice"},
     {"op/reduce", "op/sync", "op/variable"},
     {"op/control", "op/gather", "op/random", "place", "placement/policy"},

@@ -55,6 +55,41 @@ TEST_CASE("variables of all dtypes come back as they were saved, into a session 
   CHECK(std::int64_t(other.run(m.step)) == 1);
 }
 
+TEST_CASE("a checkpoint of half restores into float, and back, where one asks for it, and half as it is") {
+  temporary_folder dir;
+  const auto model = [](auto w) {
+    using T = decltype(w);
+    pn::variable(pn::tensor<T>::of({T(1), T(0.1f)}), {.name = "w"});
+    pn::variable(pn::tensor<T>::of({T(7)}), {.name = "b"});
+  };
+  const auto values_of = [](pn::session& sess) {
+    std::vector<double> all;
+    for (const auto& [name, value] : tr::saver().take(sess)) {
+      const auto wide = pn::converted(value, pn::dtype::float64);
+      all.insert(all.end(), wide.data<double>(), wide.data<double>() + wide.count());
+    }
+    return all;
+  };
+  const double rounded = static_cast<double>(pn::half(0.1f));
+  {
+    own_graph g;
+    model(pn::half());
+    pn::session sess;
+    sess.run(pn::global_variables_initializer());
+    tr::saver().save(sess, dir.path("half"));
+    pn::session again;
+    tr::saver().restore(again, dir.path("half"));
+    CHECK(values_of(again) == std::vector<double>{7, 1, rounded});
+  }
+  own_graph g;
+  model(0.f);
+  pn::session sess;
+  CHECK(refusal([&] { tr::saver().restore(sess, dir.path("half")); }, errc::invalid_argument, "as half [1]",
+                "{.convert = true} converts") == "");
+  tr::saver().restore(sess, dir.path("half"), {.convert = true});
+  CHECK(values_of(sess) == std::vector<double>{7, 1, rounded});
+}
+
 TEST_CASE("a saver keeps the newest checkpoints, and says which is the latest") {
   temporary_folder dir;
   saved_model m;

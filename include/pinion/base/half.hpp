@@ -65,45 +65,54 @@ constexpr float odd_float_of(T x) {
   return odd_float_of(negative ? -all : all);
 }
 
-}  // namespace detail
-
-// A number of 16 bits, with the range and digits of one format. A value of 2 bytes, which files, wires and devices hold
-// as they are. It converts to float and from any number, if one asks for it: pn::half(x), float(h). From a number it
-// becomes the nearest one, once rounded, and of two that are as near the even one; what is beyond the greatest becomes
-// infinity, and NaN stays NaN. To float it converts exactly. There is no arithmetic: pn::cast<float>(x) makes floats of
-// an expression, and float(h) of a number. Comparisons are those of the floats.
-//
-//   pn::half h(0.1);                  // 0.099975586
-//   float f = float(h) * 2;
-template <std::uint16_t (*Narrow)(float), float (*Widen)(std::uint16_t)>
+// What the numbers of 16 bits have: Self is one of them, Narrow rounds a float to its bits, and Widen is the float that
+// these are.
+template <class Self, std::uint16_t (*Narrow)(float), float (*Widen)(std::uint16_t)>
 class float16 {
  public:
-  // A number that is not set; float16{} is 0.
+  // A number that is not set; Self{} is 0.
   float16() = default;
   template <class N>
   requires std::is_arithmetic_v<N>
-  constexpr explicit float16(N x) : bits_(Narrow(detail::odd_float_of(x))) {}
+  constexpr explicit float16(N x) : bits_(Narrow(odd_float_of(x))) {}
   constexpr explicit operator float() const { return Widen(bits_); }
   constexpr explicit operator double() const { return static_cast<double>(Widen(bits_)); }
 
   // The number with these bits, and the bits of a number.
-  static constexpr float16 of_bits(std::uint16_t bits) {
-    float16 x;
+  static constexpr Self of_bits(std::uint16_t bits) {
+    Self x{};
     x.bits_ = bits;
     return x;
   }
   constexpr std::uint16_t bits() const { return bits_; }
 
-  friend constexpr bool operator==(float16 a, float16 b) { return float(a) == float(b); }
-  friend constexpr bool operator<(float16 a, float16 b) { return float(a) < float(b); }
+  friend constexpr bool operator==(Self a, Self b) { return float(a) == float(b); }
+  friend constexpr bool operator<(Self a, Self b) { return float(a) < float(b); }
 
  private:
   std::uint16_t bits_;
 };
 
+}  // namespace detail
+
+// Numbers of 16 bits. Values of 2 bytes, which files, wires and devices hold as they are. One converts to float, and
+// from any number, if one asks for it: pn::half(x), float(h). Of a number it is the nearest one, rounded once, and of
+// two that are as near the even one; what is beyond the greatest becomes infinity, and NaN stays NaN. The float is
+// exact. There is no arithmetic: pn::cast<float>(x) makes floats of an expression, and float(h) of a number.
+// Comparisons are those of the floats.
+//
+//   pn::half h(0.1);                  // 0.099975586
+//   float f = float(h) * 2;
+
 // The binary16 format of IEEE 754: 11 bits of digits, up to 65504, the smallest of 2^-24.
-using half = float16<detail::half_bits_of, detail::float_of_half>;
+class half : public detail::float16<half, detail::half_bits_of, detail::float_of_half> {
+ public:
+  using float16::float16;
+};
 // The first half of a float's bits: 8 bits of digits, and the range of float.
-using bfloat16 = float16<detail::bfloat16_bits_of, detail::float_of_bfloat16>;
+class bfloat16 : public detail::float16<bfloat16, detail::bfloat16_bits_of, detail::float_of_bfloat16> {
+ public:
+  using float16::float16;
+};
 
 }}  // namespace pinion::v0

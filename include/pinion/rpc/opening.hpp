@@ -26,7 +26,7 @@ struct versions {
   std::uint16_t least = 0, greatest = 0;
 };
 // The versions that this program speaks.
-inline constexpr versions spoken_versions{11, 11};
+inline constexpr versions spoken_versions{12, 12};
 
 // Returns the greatest version of both ranges, or nothing.
 std::optional<std::uint16_t> common_version(const versions& a, const versions& b);

@@ -1,4 +1,4 @@
-// expect within 5 of 15: the element types are float, double, std::int32_t, std::int64_t, std::uint8_t, bool and std::string
+// expect within 5 of 15: the element types are float, double, integers of 8 to 64 bits, bool, std::string, pn::half and pn::bfloat16
 // A cast to a type that no element has.
 #include <pinion/graph.hpp>
 
