@@ -118,6 +118,8 @@ TEST_CASE("a field that is no value of its column's type is data loss, with line
   CHECK((typed<float>("name,price\na,\n", {.header = true, .columns = {"price"}})) ==
         "data_loss: f.csv, line 2, column 2 (price): '' is no float");
   CHECK((typed<int, int>("1\n")) == "data_loss: f.csv, line 1, column 1: rows of 1 columns, read as 2");
+  CHECK(typed<std::int8_t>("128\n") == "data_loss: f.csv, line 1, column 1: '128' is no int8");
+  CHECK(typed<pn::half>("x\n") == "data_loss: f.csv, line 1, column 1: 'x' is no half");
   CHECK(typed<std::uint8_t>("256\n") == "data_loss: f.csv, line 1, column 1: '256' is no uint8");
   CHECK(typed<int>("1.5\n") == "data_loss: f.csv, line 1, column 1: '1.5' is no int32");
   CHECK(typed<int>("+-1\n") == "data_loss: f.csv, line 1, column 1: '+-1' is no int32");

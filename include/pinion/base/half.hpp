@@ -10,9 +10,9 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
-// The bits of the half that is nearest to a float, and of two that are as near the even one. A float beyond the
-// greatest half becomes infinity, and a NaN stays one and is quiet. All ways are computed and one is selected, so that
-// a loop over it is compiled to vectors.
+// The bits of the half that is nearest to a float, and the even one where two are as near. A float beyond the greatest
+// half becomes infinity, and a NaN stays one and is quiet. All ways are computed and one is selected, so that a loop
+// over it is compiled to vectors.
 constexpr std::uint16_t half_bits_of(float x) {
   const auto all = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t sign = all >> 16 & 0x8000u, bits = all & 0x7fffffffu;
@@ -65,16 +65,16 @@ constexpr float odd_float_of(T x) {
   return odd_float_of(negative ? -all : all);
 }
 
-// What the numbers of 16 bits have: Self is one of them, Narrow rounds a float to its bits, and Widen is the float that
-// these are.
+// The members of the numbers of 16 bits. Self is one of these, Narrow rounds a float to its bits, and Widen is the
+// float that they stand for.
 template <class Self, std::uint16_t (*Narrow)(float), float (*Widen)(std::uint16_t)>
 class float16 {
  public:
   // A number that is not set; Self{} is 0.
   float16() = default;
   template <class N>
-  requires std::is_arithmetic_v<N>
-  constexpr explicit float16(N x) : bits_(Narrow(odd_float_of(x))) {}
+  requires(std::integral<N> || std::same_as<N, float> || std::same_as<N, double>) constexpr explicit float16(N x)
+      : bits_(Narrow(odd_float_of(x))) {}
   constexpr explicit operator float() const { return Widen(bits_); }
   constexpr explicit operator double() const { return static_cast<double>(Widen(bits_)); }
 
@@ -95,11 +95,11 @@ class float16 {
 
 }  // namespace detail
 
-// Numbers of 16 bits. Values of 2 bytes, which files, wires and devices hold as they are. One converts to float, and
-// from any number, if one asks for it: pn::half(x), float(h). Of a number it is the nearest one, rounded once, and of
-// two that are as near the even one; what is beyond the greatest becomes infinity, and NaN stays NaN. The float is
-// exact. There is no arithmetic: pn::cast<float>(x) makes floats of an expression, and float(h) of a number.
-// Comparisons are those of the floats.
+// Numbers of 16 bits are values of 2 bytes, which files, wires and devices hold as they are. They convert to float, and
+// from any number, if one asks for it: pn::half(x), float(h). A number becomes the nearest one, rounded once, and where
+// two are as near the even one; a number beyond the greatest becomes infinity, and NaN stays NaN. The float is exact.
+// There is no arithmetic: pn::cast<float>(x) makes floats of an expression, and float(h) of a number. Comparisons are
+// those of the floats.
 //
 //   pn::half h(0.1);                  // 0.099975586
 //   float f = float(h) * 2;

@@ -179,11 +179,17 @@ PINION_DECL bool parse_field(std::string_view field, dtype type, void* to) {
   }
   field = without_spaces(field);
   if (type == dtype::boolean) return parse_boolean(field, *static_cast<bool*>(to));
-  return visit_plain(type, [&]<class T>() {
-    if constexpr (std::is_same_v<T, bool>)
+  return visit_plain<dtypes::moved>(type, [&]<class T>() {
+    if constexpr (std::is_same_v<T, bool>) {
       return false;
-    else
+    } else if constexpr (std::is_arithmetic_v<T>) {
       return parse_number(field, *static_cast<T*>(to));
+    } else {
+      double wide = 0;
+      const bool is_number = parse_number(field, wide);
+      *static_cast<T*>(to) = T(wide);
+      return is_number;
+    }
   });
 }
 

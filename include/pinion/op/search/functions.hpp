@@ -60,8 +60,9 @@ struct unique_result {
 };
 
 // The different elements of x [m], in the order in which each is first there, [n], and for each element of x the index
-// of its value among them, int32, [m]. x has any dtype. A NaN equals no other, and -0.0 equals 0.0. No gradient flows
-// through it. Throws invalid_argument for an x of another rank. TensorFlow: tf.unique.
+// of its value among them, int32, [m]. x has any dtype. A NaN equals no other, and -0.0 equals 0.0; halves are equal if
+// their bits are. No gradient flows through it. Throws invalid_argument for an x of another rank. TensorFlow:
+// tf.unique.
 template <dsl::graph_operand A>
 unique_result<dsl::value_of<A>> unique(A&& x, std::string_view name = {},
                                        source_location where = source_location::current()) {

@@ -45,7 +45,7 @@ struct mask_indices {
 };
 
 // x [m] -> its different elements, [n], in the order in which each is first there, and for each element of x the index
-// of the one that it equals, int32, [m]. A NaN equals no other.
+// of the one that it equals, int32, [m]. A NaN equals no other. Elements that are stored are equal if their bits are.
 struct unique {
   static constexpr std::string_view name = "Unique";
   static constexpr input_count inputs = 1;
