@@ -42,7 +42,7 @@ inline shape odd_shape(dice& random) {
   return s;
 }
 inline dtype odd_dtype(dice& random) {
-  return static_cast<dtype>(random(static_cast<std::uint64_t>(dtype::half) + 1));
+  return static_cast<dtype>(random(pinion::detail::dtype_count));
 }
 
 inline attribute odd_attribute(const attribute& old, dice& random);

@@ -193,7 +193,7 @@ inline bool same_bits(const any_tensor& a, const any_tensor& b) {
 
 inline std::vector<dtype> types_of(dtype_set set) {
   std::vector<dtype> all;
-  for (unsigned d = 0; d <= unsigned(dtype::half); ++d)
+  for (unsigned d = 0; d < pinion::detail::dtype_count; ++d)
     if (set.has(static_cast<dtype>(d))) all.push_back(static_cast<dtype>(d));
   return all;
 }

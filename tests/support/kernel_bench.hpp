@@ -214,7 +214,11 @@ any_tensor random(const shape& extent, unsigned seed = 1) {
 
 // Elements as double.
 inline std::vector<double> numbers(const any_tensor& t) {
-  return visit_plain(t.dtype(), [&]<class T>() { return std::vector<double>(t.data<T>(), t.data<T>() + t.count()); });
+  std::vector<double> all;
+  visit_plain<dtypes::moved>(t.dtype(), [&]<class T>() {
+    for (std::int64_t i = 0; i < t.count(); ++i) all.push_back(static_cast<double>(t.data<T>()[i]));
+  });
+  return all;
 }
 
 inline bool same_bits(const any_tensor& a, const any_tensor& b) {

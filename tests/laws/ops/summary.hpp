@@ -11,7 +11,7 @@ inline std::vector<row> summary_rows() {
   // A sample of each dtype that an op takes: its kernel goes by the string that it yields.
   const auto of_each = [](std::vector<sample> samples, dtype_set types) {
     std::vector<sample> all;
-    for (unsigned d = 0; d <= unsigned(dtype::half); ++d)
+    for (unsigned d = 0; d < pinion::detail::dtype_count; ++d)
       for (sample s : samples) {
         if (!types.has(static_cast<dtype>(d))) continue;
         s.note += " of " + std::string(to_string(static_cast<dtype>(d)));
