@@ -28,10 +28,10 @@ std::size_t code_of(const house::headers& tree, const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a program reads at most 11200 lines of code of the library to build graphs, and 12500 to run them") {
+TEST_CASE("a program reads at most 12200 lines of code of the library to build graphs, and 13500 to run them") {
   const house::headers tree = house::read(PINION_TEST_SOURCE_DIR "/include/pinion");
   const std::size_t graph = code_of(tree, "graph.hpp"), session = code_of(tree, "session.hpp");
   std::printf("%zu lines of code behind graph.hpp, %zu behind session.hpp\n", graph, session);
-  CHECK(graph <= 11200);
-  CHECK(session <= 12500);
+  CHECK(graph <= 12200);
+  CHECK(session <= 13500);
 }

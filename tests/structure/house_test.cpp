@@ -224,7 +224,7 @@ TEST_CASE("an umbrella header brings no more than promised") {
 
 TEST_CASE("the library's units of CUDA C++ see kernels alone, and nothing of graphs, the runtime and the network") {
   const std::regex kernels(
-      "device/cuda/.*|op/[a-z]+/cuda_.*|op/random/(bits|philox).hpp|base/dtype.hpp|scalar/"
+      "device/cuda/.*|op/[a-z]+/cuda_.*|op/random/(bits|philox).hpp|base/(dtype|half).hpp|scalar/"
       "(opcode|compute|lane).hpp|<(?!asio).*");
   const house::headers units = house::read(PINION_TEST_SOURCE_DIR "/cmake/compiled/cuda", {".cu"});
   CHECK(units.size() > 10);

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/nn/layers.hpp>
 
 namespace pinion { inline namespace v0 { namespace nn {

@@ -13,8 +13,8 @@ namespace pinion { inline namespace v0 { namespace scalar { namespace functor {
     static constexpr int arity = operands;                     \
     static constexpr std::string_view name = node_name;        \
     template <class... V>                                      \
-    static constexpr auto apply(V... x) {                      \
-      return (__VA_ARGS__)(x...);                              \
+    static constexpr auto apply(V... given) {                  \
+      return (__VA_ARGS__)(given...);                          \
     }                                                          \
   };
 
@@ -36,7 +36,7 @@ constexpr auto arc_tangent_of(V a) {
   const auto under = select(beyond, a + 1.0, 1.0);
   const auto below = select(far, a, under);
   const auto quarter = select(beyond, 0.78539816339744831, 0.0);
-  const auto turn = select(far, 1.5707963267948966, quarter);
+  const auto corner = select(far, 1.5707963267948966, quarter);
   const auto t = above / below;
   const auto z = t * t;
   const auto p0 = z * -8.750608600031904122785e-1 + -1.615753718733365076637e1;
@@ -47,7 +47,7 @@ constexpr auto arc_tangent_of(V a) {
   const auto q = q1 * z + 1.945506571482613964425e2;
   const auto share = z * p / q;
   const auto inner = t + t * share;
-  return turn + inner;
+  return corner + inner;
 }
 
 // The odd function of x that is v where x is positive, which is v(|x|).

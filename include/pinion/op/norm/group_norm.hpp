@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/op/elementwise/functions.hpp>

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/op/reduce/functions.hpp>
 
 namespace pinion { inline namespace v0 {

@@ -85,12 +85,12 @@ class muon {
                                                       const std::vector<operation>& variables = {}) const {
     return matrices_.compute_gradients(loss, variables);
   }
-  operation apply_gradients(const std::vector<gradient_of_variable>& gradients, const minimize_options& options = {},
+  operation apply_gradients(const std::vector<gradient_of_variable>& gradients, const minimize_options& o = {},
                             source_location where = source_location::current()) const;
   template <dsl::graph_operand L>
-  operation minimize(const L& loss, const minimize_options& options = {},
+  operation minimize(const L& loss, const minimize_options& o = {},
                      source_location where = source_location::current()) const {
-    return detail::minimize_by(*this, loss, options, where);
+    return detail::minimize_by(*this, loss, o, where);
   }
   // The variable that holds a slot of a matrix.
   template <element T>

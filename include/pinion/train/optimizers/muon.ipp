@@ -60,9 +60,9 @@ PINION_DECL operation muon_of_matrices::apply_one(graph& g, node_id variable, co
 namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL operation muon::apply_gradients(const std::vector<gradient_of_variable>& gradients,
-                                            const minimize_options& options, source_location where) const {
+                                            const minimize_options& o, source_location where) const {
   const called_from line(where);
-  graph& g = detail::graph_of_step(options);
+  graph& g = detail::graph_of_step(o);
   std::vector<gradient_of_variable> matrices, others;
   for (const gradient_of_variable& one : detail::checked_gradients(g, gradients))
     (matrices_.takes(g, one) ? matrices : others).push_back(one);
@@ -70,7 +70,7 @@ PINION_DECL operation muon::apply_gradients(const std::vector<gradient_of_variab
   std::vector<operation> made;
   if (!matrices.empty()) made.push_back(matrices_.apply_gradients(matrices, {.name = "Muon/matrices"}, where));
   if (!others.empty()) made.push_back(others_.apply_gradients(others, {.name = "Muon/others"}, where));
-  return detail::run_and_count(g, made, "Muon", options, where);
+  return detail::run_and_count(g, made, "Muon", o, where);
 }
 
 }}}  // namespace pinion::v0::train
