@@ -23,7 +23,9 @@ extern "C" int omp_get_max_threads();
 extern "C" void omp_set_num_threads(int);
 #endif
 #if PINION_HAS_CBLAS
+#define bfloat16 cblas_bfloat16  // OpenBLAS has a global type of that name, which would be beside pn::bfloat16
 #include <cblas.h>
+#undef bfloat16
 #include <dlfcn.h>
 #endif
 
