@@ -123,6 +123,7 @@ using pinion::dtype_set;
 using pinion::einsum;
 using pinion::element;
 using pinion::element_conversion;
+using pinion::element_value;
 using pinion::ellipsis;
 using pinion::elu;
 using pinion::equal;

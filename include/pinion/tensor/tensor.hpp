@@ -96,6 +96,10 @@ bool operator==(const any_tensor& a, const any_tensor& b);
 // A buffer of `count` empty strings on the host.
 buffer_ref make_text_buffer(std::size_t count);
 
+// A value that stands for an element of type T in braces: one that converts to it, and for the stored types any number.
+template <class V, class T>
+concept element_value = std::is_convertible_v<V, T> ||(std::is_arithmetic_v<V>&& dtypes::stored.has(dtype_of<T>));
+
 // The elements of nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, and so on. A value. Throws invalid_argument if a row has
 // another shape than the first. Users write braces where a function takes one: constant<float>({{1, 2}}),
 // tensor<int>::of({1, 2, 3}).
@@ -104,8 +108,8 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class literal {
  public:
   // A number or text stands for itself. Numbers are rounded to pn::half and pn::bfloat16.
   template <class U>
-  requires(std::is_convertible_v<U, T> || (std::is_arithmetic_v<U> && dtypes::stored.has(dtype_of<T>))) &&
-      (!std::is_same_v<U, literal>)literal(const U& value) : elements_{static_cast<T>(value)} {}
+  requires element_value<U, T> &&(!std::is_same_v<U, literal>)literal(const U& value)
+      : elements_{static_cast<T>(value)} {}
   // Rows of equal shapes become a literal with one dimension more.
   literal(std::initializer_list<literal> rows) {
     shape_.push_back(static_cast<std::int64_t>(rows.size()));

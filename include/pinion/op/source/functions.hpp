@@ -87,10 +87,9 @@ expr<T, dsl::made_by<op::constant>> constant(const literal<T>& value, std::strin
 //
 //   auto v = pn::constant<std::int64_t>({4, 5, 6});      // [3]
 template <element T, class U>
-requires(std::is_convertible_v<const U&, T> ||
-         (std::is_arithmetic_v<U> &&
-          dtypes::stored.has(dtype_of<T>))) auto constant(std::initializer_list<U> row, std::string_view name = {},
-                                                          source_location where = source_location::current()) {
+requires element_value<U, T>
+auto constant(std::initializer_list<U> row, std::string_view name = {},
+              source_location where = source_location::current()) {
   tensor<T> vector(shape{static_cast<std::int64_t>(row.size())});
   std::transform(row.begin(), row.end(), vector.data(), [](const U& x) { return static_cast<T>(x); });
   return dsl::make<op::constant, T>(dsl::constant_request(vector.untyped(), name, where));
