@@ -2,6 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include <pinion/base/number_text.hpp>
 #include <pinion/op/slice/op.hpp>
@@ -27,12 +30,15 @@ PINION_DECL void expect_one_each(std::string_view op, const integers& numbers, c
 
 // Does a dtype hold a number, rounded toward zero? Those that are not integers hold any.
 inline bool holds(dtype type, double number) {
-  switch (type) {
-    case dtype::uint8: return number > -1 && number < 0x1p8;
-    case dtype::int32: return number > -0x1p31 - 1 && number < 0x1p31;
-    case dtype::int64: return number >= -0x1p63 && number < 0x1p63;
-    default: return true;
-  }
+  return visit_plain<dtypes::moved>(type, [&]<class T>() {
+    if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) {
+      return true;
+    } else {
+      constexpr double end =
+          2 * static_cast<double>(T(1) << (std::numeric_limits<T>::digits - 1));  // behind the greatest
+      return std::trunc(number) >= static_cast<double>(std::numeric_limits<T>::min()) && number < end;
+    }
+  });
 }
 
 PINION_DECL shape concatenated(const std::vector<shape>& parts, std::int64_t axis) {
