@@ -141,9 +141,9 @@ PINION_DECL void conv2d::gradient(gradient_context& g) {
 
 // Convolution is linear in both operands, so the gradients of its gradients are convolutions again.
 PINION_DECL void conv2d_backprop_input::gradient(gradient_context& g) {
-  const attributes attrs = detail::window_of(g.attrs());
-  g.set(0, g.make(conv2d::name, {g.output_gradient(0), g.input(1)}, attrs));
-  g.set(1, g.make(conv2d_backprop_filter::name, {g.output_gradient(0), g.input(0), g.input(1)}, attrs));
+  const attributes window = detail::window_of(g.attrs());
+  g.set(0, g.make(conv2d::name, {g.output_gradient(0), g.input(1)}, window));
+  g.set(1, g.make(conv2d_backprop_filter::name, {g.output_gradient(0), g.input(0), g.input(1)}, window));
 }
 
 PINION_DECL void conv2d_backprop_filter::gradient(gradient_context& g) {

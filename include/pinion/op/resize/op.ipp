@@ -21,12 +21,12 @@ inline void expect_images_to_resize(const shape_context& c, int i) {
 
 namespace pinion { inline namespace v0 { namespace op {
 
-PINION_DECL shape resizing::resized(const attributes& attrs, const shape& images) {
-  const auto& size = attrs.get<integers>("size");
+PINION_DECL shape resizing::resized(const attributes& of, const shape& images) {
+  const auto& size = of.get<integers>("size");
   if (size.size() != 2)
     throw error(errc::invalid_argument, "the size of a resized image is its height and its width, not " +
                                             std::to_string(size.size()) + " numbers");
-  if (attrs.get_or("align_corners", false) && attrs.get_or("half_pixel_centers", false))
+  if (of.get_or("align_corners", false) && of.get_or("half_pixel_centers", false))
     throw error(errc::invalid_argument,
                 "align_corners puts the first and last pixels onto each other, and half_pixel_centers the edges; both "
                 "do not go together");
@@ -36,8 +36,8 @@ PINION_DECL shape resizing::resized(const attributes& attrs, const shape& images
   return {images[0], size[0], size[1], images[3]};
 }
 
-PINION_DECL void resizing::expect_gradient(const attributes& attrs, const shape& dy, const shape& images) {
-  const shape wanted = resized(attrs, images);
+PINION_DECL void resizing::expect_gradient(const attributes& of, const shape& dy, const shape& images) {
+  const shape wanted = resized(of, images);
   if (!fits(dy, wanted))
     throw error(errc::invalid_argument, "a gradient of shape " + to_string(dy) + " does not fit images of shape " +
                                             to_string(images) + " resized to " + to_string(wanted));
