@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include <pinion/nn/positions.hpp>
@@ -12,14 +13,20 @@ PINION_DECL any_expr detail::places_of(const any_expr& x, const rotary_options& 
   const shape extent = x.shape();
   const int rank = extent.rank();
   const bool has_places = !o.places.empty();
-  if (rank < 2 || extent[rank - 1] < 0 || extent[rank - 1] % 2 != 0 || (!has_places && extent[rank - 2] < 0))
+  const std::int64_t length = rank < 2 ? unknown : extent[rank - 2], most = std::numeric_limits<int>::max();
+  if (rank < 2 || extent[rank - 1] < 0 || extent[rank - 1] % 2 != 0 || (!has_places && (length < 0 || length > most)))
     throw error(errc::invalid_argument, "rotary of '" + x.name() + "' of shape " + to_string(extent) +
                                             ": it takes [..., length, depth] of a known, even depth, and of a known "
                                             "length unless places are given");
-  if (!has_places) return pinion::range<int>(0, static_cast<int>(extent[rank - 2]), 1, {}, where);
+  if (!has_places) return pinion::range<int>(0, static_cast<int>(length), 1, {}, where);
   if (o.places.dtype() != dtype::int32)
     throw error(errc::invalid_argument, "the places '" + o.places.name() + "' of rotary are " +
                                             std::string(to_string(o.places.dtype())) + "; pn::cast<int>(x) converts");
+  const shape& places = o.places.shape();
+  if (places.rank() != 1 || !fits(places, shape{length}))
+    throw error(errc::invalid_argument, "the places '" + o.places.name() + "' of rotary have shape " +
+                                            to_string(places) + "; there is one for each of " + std::to_string(length) +
+                                            " elements of a sequence");
   return o.places;
 }
 

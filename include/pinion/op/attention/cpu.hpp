@@ -26,7 +26,7 @@ struct extents {
     const int r = q.rank();
     bool fit = r >= 2 && k.rank() == r && v.rank() == r && q[r - 1] == k[r - 1] && k[r - 2] == v[r - 2];
     for (int axis = 0; fit && axis < r - 2; ++axis) {
-      const bool shared = axis == r - 3 && k[axis] > 0 && q[axis] % k[axis] == 0;
+      const bool shared = axis == r - 3 && q[axis] > 0 && k[axis] > 0 && q[axis] % k[axis] == 0;
       fit = k[axis] == v[axis] && (q[axis] == k[axis] || shared);
       if (shared) sharing = q[axis] / k[axis];
       heads *= q[axis];
@@ -35,6 +35,11 @@ struct extents {
       throw error(errc::invalid_argument, "queries of shape " + to_string(q) + ", keys of " + to_string(k) +
                                               " and values of " + to_string(v) + " do not go together");
     m = q[r - 2], n = k[r - 2], d = q[r - 1], e = v[r - 1];
+    constexpr std::int64_t most_without_elements = 1 << 24;  // keys that cost a peer nothing to name
+    if ((d == 0 || e == 0) && n > most_without_elements)
+      throw error(errc::invalid_argument, "keys of shape " + to_string(k) + " and values of " + to_string(v) +
+                                              " have no elements; there are at most " +
+                                              std::to_string(most_without_elements) + " such keys");
   }
   std::int64_t blocks() const { return (m + queries_at_once - 1) / queries_at_once; }
 };
@@ -61,6 +66,7 @@ struct mask_view {
       if (of[axis] != 1) strides[static_cast<std::size_t>(scores.rank() - of.rank() + axis)] = stride;
     to_column = strides.back();
     to_row = strides[strides.size() - 2];
+    if (scores.count() == 0) return;
     of_head = {0};
     for (int axis = 0; axis < scores.rank() - 2; ++axis) {
       std::vector<std::int64_t> longer;
@@ -247,7 +253,7 @@ void run_gradient(kernel_context& c, const attributes& attrs, int inputs) {
         or_null(of_logarithms), dq.data<T>(), dk.data<T>(), dv.data<T>(), or_null(dscores)};
     std::fill_n(t.dk, dk.count(), T(0));
     std::fill_n(t.dv, dv.count(), T(0));
-    kernel_context::in_chunks(*services, of.heads / of.sharing, [&](std::int64_t i) {
+    kernel_context::in_chunks(*services, of.m == 0 ? 0 : of.heads / of.sharing, [&](std::int64_t i) {
       for (std::int64_t head = i * of.sharing; head < (i + 1) * of.sharing; ++head) attend_back(of, how, head, t);
     });
   });

@@ -20,7 +20,7 @@ inline bool lead_alike(const shape& q, const shape& k) {
   if (q.rank() != k.rank()) return false;
   for (int axis = 0; axis < q.rank() - 2; ++axis) {
     const std::int64_t a = q[axis], b = k[axis];
-    const bool shared = axis == q.rank() - 3 && a >= 0 && b > 0 && a % b == 0;
+    const bool shared = axis == q.rank() - 3 && a > 0 && b > 0 && a % b == 0;
     if (!may_be_equal(a, b) && !shared) return false;
   }
   return true;

@@ -19,13 +19,15 @@ struct rows_of_norm {
 
   rows_of_norm(const shape& x, const shape& gamma) : statistics(x) {
     const int first = x.rank() - gamma.rank();
-    for (int axis = 0; axis < x.rank(); ++axis) {
-      if (axis >= first && (first < 0 || x[axis] != gamma[axis - first]))
-        throw error(errc::invalid_argument, "gamma of shape " + to_string(gamma) + " for x of shape " + to_string(x) +
-                                                "; it has the extents of the last axes, one or more");
+    bool fit = gamma.rank() >= 1 && first >= 0;
+    for (int axis = 0; fit && axis < x.rank(); ++axis) {
+      fit = axis < first || x[axis] == gamma[axis - first];
       (axis < first ? rows : columns) *= x[axis];
       if (axis >= first) statistics.set(axis, 1);
     }
+    if (!fit)
+      throw error(errc::invalid_argument, "gamma of shape " + to_string(gamma) + " for x of shape " + to_string(x) +
+                                              "; it has the extents of the last axes, one or more");
   }
 };
 

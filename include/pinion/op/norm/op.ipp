@@ -123,11 +123,11 @@ inline void set_gradients(gradient_context& c, std::string_view of_y, bool cente
 }
 
 // The outputs of the gradient of a norm, of its inputs.
-inline std::vector<output> gradients_by_nodes(gradient_context& c, bool centered) {
+inline std::vector<output> gradients_by_nodes(gradient_context& c, const std::vector<output>& inputs, bool centered) {
   const single_operations with{c};
-  const output dy = c.input(0), x = c.input(1), gamma = c.input(2), inverse = c.input(centered ? 4 : 3);
+  const output dy = inputs[0], x = inputs[1], gamma = inputs[2], inverse = inputs.back();
   const output n = count_of_rows(c, x, inverse), slope = with.times(dy, gamma);
-  const output unit = with.times(centered ? with.minus(x, c.input(3)) : x, inverse);
+  const output unit = with.times(centered ? with.minus(x, inputs[3]) : x, inverse);
   const output along = with.over(sum_like(c, inverse, with.times(slope, unit)), n);
   output rest = with.minus(slope, with.times(unit, along));
   if (centered) rest = with.minus(rest, with.over(sum_like(c, inverse, slope), n));
@@ -136,19 +136,16 @@ inline std::vector<output> gradients_by_nodes(gradient_context& c, bool centered
   return all;
 }
 
-// Sets the gradients of all inputs of the gradient of a norm. An input may depend on another one: none of what lies
-// before them is differentiated.
+// Sets the gradients of all inputs of the gradient of a norm. An input may be another one, too, or depend on it, so the
+// formula is of a node for each, by which it is differentiated.
 inline void set_second_gradients(gradient_context& c, bool centered) {
-  const auto all = gradients_by_nodes(c, centered);
-  std::vector<output> ys, dys;
+  std::vector<output> inputs, ys, dys;
+  for (int i = 0; i < (centered ? 5 : 4); ++i) inputs.push_back(c.make(identity::name, {c.input(i)}));
+  const auto all = gradients_by_nodes(c, inputs, centered);
   for (std::size_t i = 0; i < all.size(); ++i)
     if (c.has_output_gradient(static_cast<int>(i)))
       ys.push_back(all[i]), dys.push_back(c.output_gradient(static_cast<int>(i)));
-  const auto& made_of = c.node().inputs;
-  const std::vector<output> inputs(made_of.begin(), made_of.end());
-  std::vector<node_id> before;
-  for (const output input : inputs) before.push_back(input.node);
-  const auto found = c.differentiate({c.owner(), ys, dys, inputs, before});
+  const auto found = c.differentiate({c.owner(), ys, dys, inputs, {}});
   for (std::size_t i = 0; i < found.size(); ++i)
     if (found[i]) c.set(static_cast<int>(i), found[i]->dense);
 }

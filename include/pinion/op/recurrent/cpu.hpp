@@ -23,6 +23,8 @@ struct sequence {
   std::vector<std::int64_t> ends;  // of each row: its steps are those before
 
   bool has(std::int64_t step, std::int64_t row) const { return step < ends[static_cast<std::size_t>(row)]; }
+  // The number of steps that have elements.
+  std::int64_t computed() const { return batch == 0 || units == 0 ? 0 : length; }
   // The step that is the i-th to be computed.
   std::int64_t at(std::int64_t i) const { return reverse ? length - 1 - i : i; }
   // Whether a row begins at a step that it has; the step before, in the order of computation, is this one otherwise.
@@ -96,7 +98,7 @@ void run(kernel_context& c, int inputs, bool reverse) {
     std::copy_n(h0.data<T>(), h.count(), hs);
     if (Cell::has_c) std::copy_n(c0.data<T>(), cells.count(), cells.data<T>());
     const std::int64_t u = all.units, wide = Cell::gates * u;
-    for (std::int64_t i = 0; i < all.length; ++i) {
+    for (std::int64_t i = 0; i < all.computed(); ++i) {
       const std::int64_t step = all.at(i);
       multiply(hs, false, weights.data<T>(), false, products.data<T>(), all.batch, wide, u, false, *services);
       in_ranges(*services, all.batch, u * work_of_unit, [&](std::int64_t first, std::int64_t last) {
@@ -174,7 +176,7 @@ void run_gradient(kernel_context& c, int inputs, bool reverse) {
                                        kept.data<T>(),    dy.data<T>(),       dx.data<T>(),     dh.data<T>(),
                                        or_null(dc),       dweights.data<T>(), before.data<T>(), dproducts.data<T>()};
     const std::int64_t u = all.units, gates = Cell::gates * u;
-    for (std::int64_t i = all.length; i-- > 0;) {
+    for (std::int64_t i = all.computed(); i-- > 0;) {
       const std::int64_t step = all.at(i);
       in_ranges(*services, all.batch, u * work_of_unit,
                 [&](std::int64_t first, std::int64_t last) { slopes.template rows<Cell>(all, step, first, last); });
