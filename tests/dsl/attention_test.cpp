@@ -175,6 +175,22 @@ TEST_CASE("rotary positions turn pairs, so that products depend on the distance 
   CHECK_THROWS_WITH(nn::rotary(t.numbers({2, 3}, 1)), Catch::Contains("even depth"));
 }
 
+TEST_CASE("places of rotary are one for each element") {
+  attention_bench t;
+  CHECK_THROWS_WITH(nn::rotary(t.numbers({1, 2, 4}, 1), {.places = constant<int>({{0, 1}})}),
+                    Catch::Contains("there is one for each of 2 elements"));
+  CHECK_THROWS_WITH(nn::rotary(t.numbers({1, 1, 4}, 1), {.places = constant<int>({0, 1, 2})}), Catch::Contains("[3]"));
+}
+
+TEST_CASE("heads of queries that are none are no multiple of heads of keys") {
+  attention_bench t;
+  const auto q = t.numbers({1, 0, 2, 4}, 1), k = t.numbers({1, 4, 2, 4}, 2);
+  CHECK_THROWS_WITH(scaled_dot_product_attention(q, k, k), Catch::Contains("a multiple"));
+  const expr<double> later = placeholder<double>(shape::any(), "later");
+  const auto y = scaled_dot_product_attention(later, k, k);
+  CHECK_THROWS_WITH(t.s.run({{later, tensor<double>(shape{1, 0, 2, 4})}}, y), Catch::Contains("do not go together"));
+}
+
 TEST_CASE("learnt positions add a row to each place") {
   attention_bench t;
   const expr<double> x = t.numbers({2, 3, 4}, 1);

@@ -94,3 +94,23 @@ TEST_CASE("rows of a norm are the axes that gamma has") {
   t.expect_same(reshape(rms_norm(image, fill({3, 5, 1}, 1.0)), {1, 15}), rms_norm(flat, fill({15}, 1.0)));
   CHECK_THROWS_WITH(layer_norm(t.x, fill({3}, 1.0), fill({3}, 0.0)), Catch::Contains("the extents of the last axes"));
 }
+
+TEST_CASE("a gamma that is the operand itself counts once in each of its roles, in second gradients too") {
+  norm_bench t;
+  const expr<double> v = constant<double>({.5, -1.2, 2}), other = identity(v);
+  const auto second = [&](const expr<double>& y) {
+    return expr<double>(std::get<0>(gradients(reduce_sum(square(std::get<0>(gradients(y, v)))), v)));
+  };
+  t.expect_same(second(rms_norm(v, v)), second(rms_norm(v, other)));
+  t.expect_same(second(layer_norm(v, v, v)), second(layer_norm(v, other, other)));
+}
+
+TEST_CASE("a gamma that does not fit fails the step where shapes are known only then") {
+  norm_bench t;
+  const expr<double> x = placeholder<double>(shape::any(), "x"), gamma = placeholder<double>(shape::any(), "gamma");
+  const auto y = rms_norm(x, gamma);
+  const tensor<double> row(shape{5}), none(shape{0}), scalar(shape{});
+  CHECK_THROWS_WITH(t.s.run({{x, scalar}, {gamma, row}}, y), Catch::Contains("gamma of shape [5] for x of shape []"));
+  CHECK_THROWS_WITH(t.s.run({{x, scalar}, {gamma, none}}, y), Catch::Contains("gamma of shape [0]"));
+  CHECK_THROWS_WITH(t.s.run({{x, row}, {gamma, scalar}}, y), Catch::Contains("gamma of shape []"));
+}

@@ -153,3 +153,11 @@ TEST_CASE("a recurrent layer makes its variables, and takes a batch of an unknow
   const expr<float> v = placeholder<float>({unknown, 2}, "v");
   CHECK_THAT(failure([&] { nn::lstm(v, 3); }), Catch::Contains("lstm of 3 units on 'v' of shape [?, 2]"));
 }
+
+TEST_CASE("a long sequence of an empty batch takes no time") {
+  cell_bench t;
+  const expr<double> x = placeholder<double>(shape::any(), "x"), h = placeholder<double>(shape::any(), "h");
+  const auto y = simple_rnn(x, h, t.weights(inputs_of_cells, 1, 4), t.weights(units_of_cells, 1, 5), t.bias(1)).out;
+  const tensor<double> steps(shape{std::int64_t{1} << 40, 0, inputs_of_cells}), none(shape{0, units_of_cells});
+  CHECK(tensor<double>(t.s.run({{x, steps}, {h, none}}, y)).shape() == shape{std::int64_t{1} << 40, 0, units_of_cells});
+}
