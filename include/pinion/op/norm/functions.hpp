@@ -23,7 +23,8 @@ struct row_norm_options {
 // Each row minus its mean, divided by sqrt(variance + epsilon), times gamma, plus beta (Ba, Kiros and Hinton 2016). The
 // variance is that of the population. A row is made of the last axes of x, as many as gamma has: for gamma [n] it is
 // the last one. The result has the shape of x. Throws invalid_argument unless gamma and beta have the extents of these
-// axes, and where gamma's rank is unknown. Differentiable by all three, in every order; the first gradient is one node.
+// axes, as far as shapes are known; the step fails otherwise. Differentiable by all three, in every order; the first
+// gradient is one node.
 // A row with NaN or an infinity is NaN; the others are as they would be. CPUs only.
 template <dsl::graph_operand A, dsl::graph_operand G, dsl::graph_operand B>
 auto layer_norm(A&& x, G&& gamma, B&& beta, const row_norm_options& options = {},
@@ -36,7 +37,7 @@ auto layer_norm(A&& x, G&& gamma, B&& beta, const row_norm_options& options = {}
 }
 
 // Each row divided by sqrt(mean of its squares + epsilon), times gamma (Zhang and Sennrich 2019). Rows, shapes, errors
-// and gradients are those of layer_norm.
+// and gradients are those of layer_norm. The other numbers of a row with an infinity are 0.
 template <dsl::graph_operand A, dsl::graph_operand G>
 auto rms_norm(A&& x, G&& gamma, const row_norm_options& options = {},
               source_location where = source_location::current()) {
