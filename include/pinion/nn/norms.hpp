@@ -1,7 +1,7 @@
 // Layers of norms: layer_norm and rms_norm with the variables that they make in the default graph.
 //
-//   auto h = pn::nn::layer_norm(x);                               // layer_normalization/gamma,
-//   layer_normalization/beta auto y = pn::nn::rms_norm(h, {.name = "final_norm"});         // final_norm/gamma
+//   auto h = pn::nn::layer_norm(x);                            // layer_normalization/gamma and /beta
+//   auto y = pn::nn::rms_norm(h, {.name = "final_norm"});      // final_norm/gamma
 #pragma once
 
 #include <string_view>
