@@ -79,8 +79,8 @@ const std::vector<std::tuple<std::string, maker, double>> works{
     {"lstm_gradient", [](network& n) { return with_gradients(n, lstm); }, 1 / .9},
     {"layer_norm",
      [](network& n) {
-       const auto x = n.operand({2048, 512});
-       return pn::expr<float>(pn::layer_norm(x, n.operand({512}), n.operand({512})));
+       const auto x = n.operand({2048, 512}), gamma = n.operand({512}), beta = n.operand({512});
+       return pn::expr<float>(pn::layer_norm(x, gamma, beta));
      },
      1 / .75},
     {"softmax",

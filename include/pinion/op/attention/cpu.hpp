@@ -181,7 +181,7 @@ void run(kernel_context& c, const attributes& attrs, bool has_mask) {
   });
 }
 
-// What the gradients of attention read and write.
+// The tensors that the gradients of attention read and write.
 template <class T>
 struct gradient_tensors {
   const T *dy, *q, *k, *v, *y, *logarithms;

@@ -19,6 +19,7 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail {
 // does not move has no such axis, or broadcasts along it. Where z does not move, products are added up.
 struct contraction_axis {
   std::int64_t extent, x, y, z;
+  friend bool operator==(const contraction_axis&, const contraction_axis&) = default;
 };
 
 template <class T>
@@ -112,12 +113,7 @@ struct matrix_axes {
     x = *in_x, y = *in_y, z = *in_z;
     return true;
   }
-  bool has(const contraction_axis& a) const {
-    const auto is = [&](const contraction_axis& b) {
-      return a.extent == b.extent && a.x == b.x && a.y == b.y && a.z == b.z;
-    };
-    return is(m) || is(n) || is(k);
-  }
+  bool has(const contraction_axis& a) const { return a == m || a == n || a == k; }
   // The product at a place of the other axes. One that is stored by columns is that of the transposed matrices.
   template <class T>
   product<T> at(const T* from_x, const T* from_y, T* to, bool add) const {

@@ -9,7 +9,7 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-// What ops that contract two tensors, or one, have.
+// Ops that contract two tensors, or one, have these facts in common.
 struct contracting {
   static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating | dtypes::signed_integers, .gpu = {}};
@@ -26,8 +26,8 @@ struct batch_matmul : detail::contracting {
   static void infer(shape_context& c);
   // Counts a multiplication and an addition for each of m x k x n of each matrix.
   static double work(const work_context& c);
-  // Of operands with the same leading axes it is two products like the forward one. Where they broadcast, or may, it is
-  // made of einsum_like, which sums over the axes that an operand does not have.
+  // For operands with the same leading axes it is two products like the forward one. Where they broadcast, or may, it
+  // is made of einsum_like, which sums over the axes that an operand does not have.
   static void gradient(gradient_context& g);
 };
 

@@ -23,6 +23,25 @@ output elementwise(gradient_context& g, Formula formula, Output... inputs) {
   return g.make(Op::name, {inputs...}, {{"program", std::shared_ptr<const scalar::program>(program)}});
 }
 
+// Makes nodes of one operation each. The library has their kernels, so they serve gradients of which it holds no
+// program.
+inline output plus(gradient_context& g, output a, output b) {
+  return elementwise<add>(
+      g, [](auto x, auto y) { return x + y; }, a, b);
+}
+inline output minus(gradient_context& g, output a, output b) {
+  return elementwise<subtract>(
+      g, [](auto x, auto y) { return x - y; }, a, b);
+}
+inline output times(gradient_context& g, output a, output b) {
+  return elementwise<multiply>(
+      g, [](auto x, auto y) { return x * y; }, a, b);
+}
+inline output over(gradient_context& g, output a, output b) {
+  return elementwise<divide>(
+      g, [](auto x, auto y) { return x / y; }, a, b);
+}
+
 // Makes a node of the sum of x over the axes along which `like` broadcasts to it, in the shape of `like`.
 inline output sum_like(gradient_context& g, output like, output x) {
   auto program = std::make_shared<scalar::program>();

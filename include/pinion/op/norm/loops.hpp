@@ -85,7 +85,7 @@ struct row_normalised {
   }
 };
 
-// Of the gradients of y: the part that reaches the row, and that times the row as it is normalised.
+// Terms of the gradients of y: the part that reaches the row, and that times the row as it is normalised.
 template <class T>
 struct row_slope {
   const T *dy, *gamma;

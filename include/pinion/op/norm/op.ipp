@@ -67,26 +67,6 @@ inline void infer_gradient(shape_context& c) {
 // ---- gradients by nodes of other ops, for all ranks and extents. Each is of one operation: the library has their
 // kernels.
 
-struct single_operations {
-  gradient_context& c;
-  output plus(output a, output b) const {
-    return elementwise<add>(
-        c, [](auto x, auto y) { return x + y; }, a, b);
-  }
-  output minus(output a, output b) const {
-    return elementwise<subtract>(
-        c, [](auto x, auto y) { return x - y; }, a, b);
-  }
-  output times(output a, output b) const {
-    return elementwise<multiply>(
-        c, [](auto x, auto y) { return x * y; }, a, b);
-  }
-  output over(output a, output b) const {
-    return elementwise<divide>(
-        c, [](auto x, auto y) { return x / y; }, a, b);
-  }
-};
-
 // The number of elements of each row, in the shape of statistics.
 inline output count_of_rows(gradient_context& c, output x, output statistics) {
   return sum_like(c, statistics, c.make(ones_like::name, {x}));
@@ -94,14 +74,13 @@ inline output count_of_rows(gradient_context& c, output x, output statistics) {
 
 // The gradient of x where statistics are differentiated: (dmean - dinverse inverse^3 (x - mean)) / n.
 inline output gradient_of_statistics(gradient_context& c, bool centered) {
-  const single_operations with{c};
   const output x = c.input(0), inverse = c.output(centered ? 2 : 1), of_inverse = c.output_gradient(centered ? 2 : 1);
-  const output moved = centered ? with.minus(x, c.output(1)) : x;
-  const output cube = with.times(with.times(inverse, inverse), inverse);
-  const output along = with.times(with.times(of_inverse, cube), moved);
+  const output moved = centered ? minus(c, x, c.output(1)) : x;
+  const output cube = times(c, times(c, inverse, inverse), inverse);
+  const output along = times(c, times(c, of_inverse, cube), moved);
   const output n = count_of_rows(c, x, inverse);
   const output of_mean = centered ? c.output_gradient(1) : c.make(zeros_like::name, {inverse});
-  return with.over(with.minus(of_mean, along), n);
+  return over(c, minus(c, of_mean, along), n);
 }
 
 // Sets the gradients of x, gamma and beta of a norm: those of y by one node.
@@ -117,21 +96,20 @@ inline void set_gradients(gradient_context& c, std::string_view of_y, bool cente
   if (c.has_output_gradient(1) || (centered && c.has_output_gradient(2)))
     parts.push_back(gradient_of_statistics(c, centered));
   if (parts.size() == 2)
-    c.set(0, single_operations{c}.plus(parts[0], parts[1]));
+    c.set(0, plus(c, parts[0], parts[1]));
   else if (parts.size() == 1)
     c.set(0, parts[0]);
 }
 
 // The outputs of the gradient of a norm, of its inputs.
 inline std::vector<output> gradients_by_nodes(gradient_context& c, const std::vector<output>& inputs, bool centered) {
-  const single_operations with{c};
   const output dy = inputs[0], x = inputs[1], gamma = inputs[2], inverse = inputs.back();
-  const output n = count_of_rows(c, x, inverse), slope = with.times(dy, gamma);
-  const output unit = with.times(centered ? with.minus(x, inputs[3]) : x, inverse);
-  const output along = with.over(sum_like(c, inverse, with.times(slope, unit)), n);
-  output rest = with.minus(slope, with.times(unit, along));
-  if (centered) rest = with.minus(rest, with.over(sum_like(c, inverse, slope), n));
-  std::vector<output> all{with.times(rest, inverse), sum_like(c, gamma, with.times(dy, unit))};
+  const output n = count_of_rows(c, x, inverse), slope = times(c, dy, gamma);
+  const output unit = times(c, centered ? minus(c, x, inputs[3]) : x, inverse);
+  const output along = over(c, sum_like(c, inverse, times(c, slope, unit)), n);
+  output rest = minus(c, slope, times(c, unit, along));
+  if (centered) rest = minus(c, rest, over(c, sum_like(c, inverse, slope), n));
+  std::vector<output> all{times(c, rest, inverse), sum_like(c, gamma, times(c, dy, unit))};
   if (centered) all.push_back(sum_like(c, gamma, dy));
   return all;
 }

@@ -14,6 +14,7 @@
 #include <pinion/op/gather/cpu.hpp>
 #include <pinion/op/gather/rows.hpp>
 #include <pinion/op/order/op.hpp>
+#include <pinion/op/reduce/loops.hpp>
 #include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
@@ -136,22 +137,6 @@ void run_top_k(kernel_context& c, std::int64_t k) {
   });
 }
 
-// Integers wrap on overflow.
-struct sum_so_far {
-  static constexpr int none = 0;
-  template <class T>
-  T operator()(T a, T b) const {
-    return wrapped_sum(a, b);
-  }
-};
-struct product_so_far {
-  static constexpr int none = 1;
-  template <class T>
-  T operator()(T a, T b) const {
-    return wrapped_product(a, b);
-  }
-};
-
 // The order in which the places of an axis are gone through.
 struct direction {
   std::int64_t axis;
@@ -189,8 +174,8 @@ void run_cumulative(kernel_context& c, direction way, bool exclusive) {
     const T* const from = x.data<T>();
     T* const to = y.data<T>();
     along_lines(
-        *services, along, way, [=](std::int64_t e) { to[e] = exclusive ? T(Fold::none) : from[e]; },
-        [=](std::int64_t e, std::int64_t before) { to[e] = Fold()(to[before], from[exclusive ? before : e]); });
+        *services, along, way, [=](std::int64_t e) { to[e] = exclusive ? Fold::template identity<T> : from[e]; },
+        [=](std::int64_t e, std::int64_t before) { to[e] = Fold::combine(to[before], from[exclusive ? before : e]); });
   });
 }
 
@@ -302,11 +287,11 @@ inline std::unique_ptr<kernel> make_kernel(top_k, const kernel_setup& setup) {
 }
 
 inline std::unique_ptr<kernel> make_kernel(cumsum, const kernel_setup& setup) {
-  return detail::order::make_cumulative<detail::order::sum_so_far>(setup);
+  return detail::order::make_cumulative<loops::fold_sum>(setup);
 }
 
 inline std::unique_ptr<kernel> make_kernel(cumprod, const kernel_setup& setup) {
-  return detail::order::make_cumulative<detail::order::product_so_far>(setup);
+  return detail::order::make_cumulative<loops::fold_product>(setup);
 }
 
 inline std::unique_ptr<kernel> make_kernel(linear_recurrence, const kernel_setup& setup) {

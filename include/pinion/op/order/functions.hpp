@@ -41,7 +41,7 @@ auto argsort(A&& x, const sort_options& options = {}, source_location where = so
       options.name, where, {{"axis", options.axis}, {"descending", options.descending}}, std::forward<A>(x));
 }
 
-// What top_k yields.
+// The result of top_k.
 template <element T>
 struct top_k_result {
   expr<T> values;

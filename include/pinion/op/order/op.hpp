@@ -16,7 +16,7 @@ void expect_int32_places(std::int64_t extent);
 // Throws invalid_argument where the last axis, of extent n, has fewer than k elements.
 void expect_elements(std::int64_t k, std::int64_t n);
 
-// What an op of x that works along "axis" has: x of a dtype of numbers, with that axis.
+// Ops of x that work along "axis" share this: x is of a dtype of numbers, and has that axis.
 struct along_axis {
   static constexpr input_count inputs = 1;
   static constexpr kernel_set kernels{.cpu = dtypes::numbers, .gpu = {}};
@@ -65,7 +65,7 @@ struct cumsum : detail::along_axis {
   static void gradient(gradient_context& g);
 };
 
-// As cumsum, for products: 1 at the first place of an exclusive one.
+// Like cumsum, for products: 1 at the first place of an exclusive one.
 struct cumprod : detail::along_axis {
   static constexpr std::string_view name = "Cumprod";
   static constexpr attribute_list attrs = cumsum::attrs;

@@ -64,15 +64,6 @@ inline attributes other_way(const gradient_context& g) {
   return {{"axis", axis_of(g.attrs())}, {"reverse", !g.attrs().get_or("reverse", false)}};
 }
 
-inline output times(gradient_context& g, output a, output b) {
-  return elementwise<multiply>(
-      g, [](auto x, auto y) { return x * y; }, a, b);
-}
-inline output plus(gradient_context& g, output a, output b) {
-  return elementwise<add>(
-      g, [](auto x, auto y) { return x + y; }, a, b);
-}
-
 }  // namespace order
 
 }}}}  // namespace pinion::v0::op::detail
@@ -149,11 +140,9 @@ PINION_DECL void cumprod::gradient(gradient_context& g) {
   const attributes back = detail::order::other_way(g);
   ahead.set("exclusive", true);
   const output before = exclusive ? g.output(0) : g.make(name, {x}, std::move(ahead));
-  const output behind =
-      exclusive
-          ? g.make(linear_recurrence::name, {x, dy}, back)
-          : detail::order::plus(g, dy, g.make(linear_recurrence::name, {x, detail::order::times(g, x, dy)}, back));
-  g.set(0, detail::order::times(g, before, behind));
+  const output behind = exclusive ? g.make(linear_recurrence::name, {x, dy}, back)
+                                  : plus(g, dy, g.make(linear_recurrence::name, {x, times(g, x, dy)}, back));
+  g.set(0, times(g, before, behind));
 }
 
 PINION_DECL void linear_recurrence::infer(shape_context& c) {
@@ -167,7 +156,7 @@ PINION_DECL void linear_recurrence::infer(shape_context& c) {
 PINION_DECL void linear_recurrence::gradient(gradient_context& g) {
   const output db = g.make(name, {g.input(0), g.output_gradient(0)}, detail::order::other_way(g));
   g.set(1, db);
-  if (g.wants(0)) g.set(0, detail::order::times(g, db, g.output(0)));
+  if (g.wants(0)) g.set(0, times(g, db, g.output(0)));
 }
 
 PINION_DECL void take_along_axis::infer(shape_context& c) {

@@ -30,12 +30,12 @@ struct recurrent_options {
   std::string_view name = {};
 };
 
-// What lstm yields: the outputs of all steps [length, batch, units], and the last states [batch, units].
+// The result of lstm: the outputs of all steps [length, batch, units], and the last states [batch, units].
 template <element T>
 struct lstm_result {
   expr<T> out, h, c;
 };
-// What gru and simple_rnn yield.
+// The result of gru and of simple_rnn.
 template <element T>
 struct rnn_result {
   expr<T> out, h;

@@ -62,11 +62,6 @@ inline void expect_numbers(const shape_context& c, int i) {
     c.fail(c.op() + " of " + std::string(to_string(c.dtype(i))) + " is not defined; pn::cast converts");
 }
 
-inline output times(gradient_context& g, output a, output b) {
-  return elementwise<multiply>(
-      g, [](auto x, auto y) { return x * y; }, a, b);
-}
-
 inline std::int64_t segments_of(const attributes& attrs) {
   return attrs.get<std::int64_t>("segments");
 }
@@ -89,8 +84,7 @@ inline void share_gradient(gradient_context& g) {
   const output ties = g.make(segment_sum::name, {hits, ids}, g.attrs());
   const output shares = elementwise<maximum>(
       g, [](auto n, auto one) { return max(n, one); }, ties, g.make(ones_like::name, {ties}));
-  const output share = elementwise<divide>(
-      g, [](auto dy, auto n) { return dy / n; }, g.output_gradient(0), shares);
+  const output share = over(g, g.output_gradient(0), shares);
   g.set(0, times(g, hits, at_rows(share)));
 }
 
@@ -100,10 +94,8 @@ inline output product_of_others(gradient_context& g, output x, output ids, bool 
     return g.make(segment_recurrence::name, {a, b, ids}, {{"reverse", reverse}});
   };
   const output ones = g.make(ones_like::name, {x}), zeros = g.make(zeros_like::name, {x});
-  const output is_first = elementwise<subtract>(
-      g, [](auto one, auto later) { return one - later; }, ones, recurrence(zeros, ones));
-  return elementwise<add>(
-      g, [](auto first, auto later) { return first + later; }, is_first, recurrence(x, times(g, x, is_first)));
+  const output is_first = minus(g, ones, recurrence(zeros, ones));
+  return plus(g, is_first, recurrence(x, times(g, x, is_first)));
 }
 
 }  // namespace scatter
@@ -168,9 +160,9 @@ PINION_DECL void segment_min::gradient(gradient_context& g) {
 PINION_DECL void segment_prod::gradient(gradient_context& g) {
   if (!is_floating(g.type_of(g.output(0)).dtype)) return;
   const output x = g.input(0), ids = g.input(1);
-  const output others = detail::scatter::times(g, detail::scatter::product_of_others(g, x, ids, false),
-                                               detail::scatter::product_of_others(g, x, ids, true));
-  g.set(0, detail::scatter::times(g, others, g.make(gather_segments::name, {g.output_gradient(0), ids}, g.attrs())));
+  const output others = times(g, detail::scatter::product_of_others(g, x, ids, false),
+                              detail::scatter::product_of_others(g, x, ids, true));
+  g.set(0, times(g, others, g.make(gather_segments::name, {g.output_gradient(0), ids}, g.attrs())));
 }
 
 PINION_DECL void segment_recurrence::infer(shape_context& c) {
@@ -188,7 +180,7 @@ PINION_DECL void segment_recurrence::gradient(gradient_context& g) {
   const output db =
       g.make(name, {g.input(0), g.output_gradient(0), g.input(2)}, {{"reverse", !g.attrs().get_or("reverse", false)}});
   g.set(1, db);
-  if (g.wants(0)) g.set(0, detail::scatter::times(g, db, g.output(0)));
+  if (g.wants(0)) g.set(0, times(g, db, g.output(0)));
 }
 
 PINION_DECL void gather_segments::infer(shape_context& c) {

@@ -4,8 +4,8 @@
 //   auto odd = pn::slice_at(x, pn::ellipsis, pn::range_of(1, {}, 2));          // x[..., 1::2]
 //   auto column = pn::slice_at(x, pn::range_of(), -1, pn::new_axis);           // x[:, -1, None]: [m, n] -> [m, 1]
 //   auto last = pn::slice_at(x, pn::range_of(-3));                             // x[-3:]
-//   auto back = pn::reverse(x, {0});                                     // x[::-1]
-//   auto next = pn::roll(x, 1, -1);                                      // each element one place further
+//   auto back = pn::reverse(x, {0});                                           // x[::-1]
+//   auto next = pn::roll(x, 1, -1);                                            // each element one place further
 //
 // Any dtype; differentiable in float and double, to any order. Extents may be 0. Kernels are of CPUs. Every function
 // throws invalid_argument where shapes, axes and entries do not fit, as far as shapes are known; the step fails with
