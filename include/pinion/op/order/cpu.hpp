@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -14,6 +13,7 @@
 #include <pinion/op/gather/cpu.hpp>
 #include <pinion/op/gather/rows.hpp>
 #include <pinion/op/order/op.hpp>
+#include <pinion/op/order/sorted.hpp>
 #include <pinion/op/reduce/loops.hpp>
 #include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/kernel.hpp>
@@ -40,22 +40,6 @@ void in_blocks(task_services& services, const rows_along& along, std::int64_t wo
     }
   });
 }
-
-template <class T>
-bool is_nan(T x) {
-  if constexpr (std::is_floating_point_v<T>) return std::isnan(x);
-  return false;
-}
-
-// Whether a stands before b in a sorted line.
-template <class T>
-struct stands_before {
-  bool descending;
-  bool operator()(T a, T b) const {
-    if (is_nan(b)) return !is_nan(a);
-    return descending ? a > b : a < b;
-  }
-};
 
 template <class T>
 void read_line(const T* from, std::int64_t stride, std::vector<T>& line) {
