@@ -38,8 +38,8 @@ TEST_CASE_METHOD(own_session, "the variables of a scope are those whose names be
   auto x = pn::placeholder<float>({pn::unknown, 3}, "x");
   auto h = pn::nn::dense(x, 4, {.name = "head"});
   pn::nn::dense(h, 2, {.name = "header"});
-  pn::variable(pn::constant(0), {.trainable = false, .name = "head/steps"});
-  pn::local_variable(pn::constant(0), {.name = "head/here"});
+  pn::variable(pn::constant(0), {.name = "head/steps", .trainable = false});
+  pn::variable(pn::constant(0), {.name = "head/here", .local = true});
   CHECK(names(pn::global_variables()) ==
         texts{"head/kernel", "head/bias", "header/kernel", "header/bias", "head/steps"});
   CHECK(names(pn::global_variables("head")) == texts{"head/kernel", "head/bias", "head/steps"});
