@@ -1,4 +1,4 @@
-// Some of the digits only, for tasks that are learnt one after the other.
+// Some of the digits only, for a task of few examples.
 #pragma once
 
 #include <pinion/tensor/tensor.hpp>
@@ -15,18 +15,12 @@ struct task {
   pinion::tensor<int> classes;
 };
 
-// The first `count` digits of five neighbouring kinds.
-inline task digits_of(const digits& all, int lowest, std::size_t count) {
-  std::vector<float> images;
-  std::vector<int> classes;
-  for (std::size_t i = 0; i < all.count && classes.size() < count; ++i) {
-    if (all.labels[i] < lowest || all.labels[i] > lowest + 4) continue;
-    const auto from = all.images.begin() + static_cast<std::ptrdiff_t>(i * pixels);
-    images.insert(images.end(), from, from + pixels);
-    classes.push_back(all.labels[i] - lowest);
-  }
-  const auto n = static_cast<std::int64_t>(classes.size());
-  return {{{n, 784}, images}, {pinion::shape{n}, classes}};
+// The first `count` digits, in so many classes: by themselves, or even and odd.
+inline task some(const digits& all, std::size_t count, int classes) {
+  const auto n = static_cast<std::int64_t>(count), each = static_cast<std::int64_t>(pixels);
+  std::vector<int> of(all.labels.begin(), all.labels.begin() + n);
+  for (int& label : of) label %= classes;
+  return {{{n, each}, std::vector<float>(all.images.begin(), all.images.begin() + n * each)}, {pinion::shape{n}, of}};
 }
 
 }  // namespace mnist
