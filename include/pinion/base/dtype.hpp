@@ -116,8 +116,9 @@ inline constexpr dtype dtype_of = detail::dtype_for<T>();
 #define PINION_EACH_ELEMENT(X)                                                                              \
   X(float)                                                                                                  \
   X(double)                                                                                                 \
-  X(std::int32_t) X(std::int64_t) X(std::uint8_t) X(bool) X(std::string) X(bfloat16) X(half) X(std::int8_t) \
-      X(std::int16_t) X(std::uint16_t) X(std::uint32_t) X(std::uint64_t)
+  X(std::int32_t)                                                                                           \
+  X(std::int64_t) X(std::uint8_t) X(bool) X(std::string) X(bfloat16) X(half) X(std::int8_t) X(std::int16_t) \
+      X(std::uint16_t) X(std::uint32_t) X(std::uint64_t)
 #define PINION_ELEMENT_TYPES \
   "the element types are float, double, integers of 8 to 64 bits, bool, std::string, pn::half and pn::bfloat16"
 
