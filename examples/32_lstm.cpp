@@ -67,7 +67,7 @@ int main(int argc, char** argv) try {
   sess.run(pn::global_variables_initializer());
   std::mt19937 random(1);
   pn::tensor<int> letters({length + 1, batch});
-  for (int step = 0; step < 600; ++step) {
+  for (int step = 0; step < 1000; ++step) {
     fill(letters, text, random);
     sess.run({{line, letters}}, train);
   }
