@@ -103,8 +103,8 @@ class [[nodiscard]] container {
 class [[nodiscard]] colocate_with {
  public:
   PINION_GUARD explicit colocate_with(const operation& near);
-  // Nodes made while it lives stand where they would outside the open scopes of this kind, as far as no guard was hidden
-  // by them. TensorFlow: colocate_with(None, ignore_existing=True).
+  // Nodes made while it lives stand where they would outside the open scopes of this kind, as far as no guard was
+  // hidden by them. TensorFlow: colocate_with(None, ignore_existing=True).
   PINION_GUARD explicit colocate_with(std::nullptr_t);
   colocate_with(const colocate_with&) = delete;
   ~colocate_with();

@@ -140,7 +140,7 @@ inline row attention_row() {
        {"ScaledDotProductAttention", {f({2, 3}), f({4, 3}), f({3, 3})}, {}, "values of [3, 3]"},
        {"ScaledDotProductAttention", {f({3, 2, 3}), f({2, 2, 3}), f({2, 2, 3})}, {}, "a multiple"},
        {"ScaledDotProductAttention", {f({3}), f({3}), f({3})}, {}, "queries of shape [3]"},
-       {"ScaledDotProductAttention", {i({2, 3}), i({2, 3}), i({2, 3})}, {}, "takes float or double"},
+       {"ScaledDotProductAttention", {i({2, 3}), i({2, 3}), i({2, 3})}, {}, "is not defined"},
        {"ScaledDotProductAttention", {f({2, 3}), f({2, 3}), f({2, 3}), i({2, 2})}, {}, "a mask of int32"},
        {"ScaledDotProductAttention", {f({2, 3}), f({2, 3}), f({2, 3}), b({3})}, {}, "a mask of shape [3]"},
        {"ScaledDotProductAttention",

@@ -197,7 +197,7 @@ inline row cell_row() {
            {"Gru", {f({4, 2, 9}), state, f({3, 6})}, {}, "input 2 of shape [3, 6]"},
            {"Gru", {f({4, 2, 9}), state, f({3, 9}), f({2})}, {}, "lengths of float"},
            {"Gru", {f({4, 2, 9}), state, f({3, 9}), i({3})}, {}, "input 3 of shape [3]"},
-           {"SimpleRnn", {i({4, 2, 3}), i({2, 3}), i({3, 3})}, {}, "takes float or double"},
+           {"SimpleRnn", {i({4, 2, 3}), i({2, 3}), i({3, 3})}, {}, "is not defined"},
            {"SimpleRnn", {f({4, 2, 3}), f({2, 4}), f({3, 3})}, {}, "input 1 of shape [2, 4]"}}};
 }
 
@@ -208,7 +208,7 @@ inline row cell_gradient_row() {
           cell_gradient_reference,
           {{"LstmGrad", {f({3, 12}), state, state, steps, f({4, 2, 12}), steps, state, state}, {}, "multiple of 5"},
            {"GruGrad", {f({3, 9}), state, steps, f({4, 2, 12}), f({5, 2, 3}), state}, {}, "input 4 of shape [5, 2, 3]"},
-           {"SimpleRnnGrad", {f({3, 3}), state, steps, steps, steps, i({2, 3})}, {}, "takes float or double"}}};
+           {"SimpleRnnGrad", {f({3, 3}), state, steps, steps, steps, i({2, 3})}, {}, "int32"}}};
 }
 
 inline std::vector<row> recurrent_rows() {

@@ -132,8 +132,8 @@ expr<T> assign_sub(const variable_handle<T>& v, V&& amount, source_location wher
 operation global_variables_initializer(std::string_view name = "init",
                                        source_location where = source_location::current());
 
-// The variables made so far in the default graph, in the order in which they were made: all but the local ones, or those
-// that an optimizer trains. With the name of a scope, only those in it. TensorFlow: tf.global_variables and
+// The variables made so far in the default graph, in the order in which they were made: all but the local ones, or
+// those that an optimizer trains. With the name of a scope, only those in it. TensorFlow: tf.global_variables and
 // tf.trainable_variables, whose scope is a regular expression.
 //
 //   auto tune = tr::adam{{}}.minimize(loss, {.variables = pn::trainable_variables("head")});
