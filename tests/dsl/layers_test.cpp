@@ -39,7 +39,7 @@ TEST_CASE_METHOD(own_session, "the variables of a scope are those whose names be
   auto h = pn::nn::dense(x, 4, {.name = "head"});
   pn::nn::dense(h, 2, {.name = "header"});
   pn::variable(pn::constant(0), {.name = "head/steps", .trainable = false});
-  pn::variable(pn::constant(0), {.name = "head/here", .local = true});
+  pn::variable(pn::constant(0), {.name = "head/here", .trainable = false, .local = true});
   CHECK(names(pn::global_variables()) ==
         texts{"head/kernel", "head/bias", "header/kernel", "header/bias", "head/steps"});
   CHECK(names(pn::global_variables("head")) == texts{"head/kernel", "head/bias", "head/steps"});
