@@ -31,6 +31,7 @@ inline void expect_operands(const shape_context& c, int first) {
     if (!dtypes::floating.has(c.dtype(i)) || c.dtype(i) != c.dtype(0))
       c.fail(c.op() + " of " + std::string(to_string(c.dtype(i))) + " beside " + std::string(to_string(c.dtype(0))) +
              "; it takes float or double, of one dtype");
+  expect_compute(c);
   const shape &q = c.shape(first), &k = c.shape(first + 1), &v = c.shape(first + 2);
   const auto fit = [&] {
     for (const shape* of : {&q, &k, &v})
