@@ -1,5 +1,6 @@
-// Layers and row operations of today's networks beside PyTorch: attention, an LSTM, norms, sorting. Both compute the
-// same of the same numbers, in two threads; a row whose results differ says so.
+// Layers, training steps and row operations of today's networks beside PyTorch: attention, an LSTM, a convolutional
+// network, a transformer, norms, sorting. Both compute the same of the same numbers, in two threads; a row whose
+// results differ says so. Training steps are those of Adam with a rate of 0, so that all steps yield the same.
 #include <cmath>
 #include <functional>
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include <pinion/session.hpp>
+#include <pinion/train.hpp>
 
 #include "contest.hpp"
 #include "peer.hpp"
@@ -31,12 +33,18 @@ struct network {
   decltype(g.as_default()) use = g.as_default();
   pn::session s{{.graph = &g, .inter_op_threads = 1, .intra_op_threads = threads}};
   std::vector<pn::feed> operands;
+  std::vector<pn::operation> targets;
   int count = 0;
+  bool trains = false;  // weights are variables
 
   pn::expr<float> operand(const pn::shape& of) {
     const auto x = pn::placeholder<float>(of);
     operands.push_back({x, filled(of, count++)});
     return x;
+  }
+  pn::expr<float> weight(const pn::shape& of) {
+    if (trains) return pn::variable(filled(of, count++));
+    return operand(of);
   }
 };
 
@@ -45,22 +53,67 @@ using maker = std::function<pn::expr<float>(network&)>;
 pn::expr<float> attention(network& n, std::vector<pn::expr<float>>& weights) {
   const auto x = n.operand({4, 512, 512});
   const auto projected = [&] {
-    weights.push_back(n.operand({512, 8, 64}));
+    weights.push_back(n.weight({512, 8, 64}));
     return pn::expr<float>(pn::einsum("btc,chd->bhtd", x, weights.back()));
   };
   const auto q = projected(), k = projected(), v = projected();
-  weights.push_back(n.operand({8, 64, 512}));
+  weights.push_back(n.weight({8, 64, 512}));
   return pn::einsum("bhtd,hdc->btc", pn::scaled_dot_product_attention(q, k, v), weights.back());
 }
 
 pn::expr<float> lstm(network& n, std::vector<pn::expr<float>>& weights) {
   const auto x = n.operand({64, 32, 256}), h = n.operand({32, 256}), c = n.operand({32, 256});
-  weights = {n.operand({256, 1024}), n.operand({256, 1024}), n.operand({1024})};
+  weights = {n.weight({256, 1024}), n.weight({256, 1024}), n.weight({1024})};
   return pn::lstm(x, h, c, weights[0], weights[1], weights[2]).out;
 }
 
+pn::expr<float> convolutions(network& n, std::vector<pn::expr<float>>&) {
+  pn::expr<float> h = n.operand({128, 28, 28, 1});
+  for (const std::int64_t filters : {32, 64}) {
+    const auto w = n.weight({3, 3, h.shape()[3], filters});
+    h = pn::max_pool(pn::relu(pn::conv2d(h, w, {.padding = pn::padding::same}) + n.weight({filters})));
+  }
+  h = pn::reshape(h, {128, 7 * 7 * 64});
+  const auto w = n.weight({7 * 7 * 64, 128});
+  h = pn::relu(pn::matmul(h, w) + n.weight({128}));
+  const auto v = n.weight({128, 10});
+  return pn::matmul(h, v) + n.weight({10});
+}
+
+pn::expr<float> transformer(network& n, std::vector<pn::expr<float>>&) {
+  pn::expr<float> x = n.operand({16, 64, 256});
+  const auto norm = [&](const pn::expr<float>& of) {
+    const auto gamma = n.weight({256});
+    return pn::expr<float>(pn::layer_norm(of, gamma, n.weight({256})));
+  };
+  for (int layer = 0; layer < 6; ++layer) {
+    const pn::expr<float> a = norm(x);
+    const auto projected = [&] { return pn::expr<float>(pn::einsum("btc,chd->bhtd", a, n.weight({256, 8, 32}))); };
+    const auto q = projected(), k = projected(), v = projected();
+    x = x + pn::einsum("bhtd,hdc->btc", pn::scaled_dot_product_attention(q, k, v), n.weight({8, 32, 256}));
+    const pn::expr<float> b = norm(x);
+    const auto up = n.weight({256, 1024});
+    const pn::expr<float> hidden = pn::gelu(pn::matmul(b, up) + n.weight({1024}));
+    const auto down = n.weight({1024, 256});
+    x = x + (pn::matmul(hidden, down) + n.weight({256}));
+  }
+  return x;
+}
+
+using network_of_weights = pn::expr<float> (*)(network&, std::vector<pn::expr<float>>&);
+
+// The loss of a step that trains all weights.
+pn::expr<float> training(network& n, network_of_weights model) {
+  n.trains = true;
+  std::vector<pn::expr<float>> weights;
+  const auto loss = pn::reduce_mean(pn::square(model(n, weights)));
+  n.targets = {pn::train::adam{{.learning_rate = 0}}.minimize(loss)};
+  n.s.run(pn::global_variables_initializer());
+  return loss;
+}
+
 // The gradient of the first weights; those of all are computed.
-pn::expr<float> with_gradients(network& n, pn::expr<float> (*layer)(network&, std::vector<pn::expr<float>>&)) {
+pn::expr<float> with_gradients(network& n, network_of_weights layer) {
   std::vector<pn::expr<float>> weights;
   const auto y = layer(n, weights);
   pn::expr<float> sum = pn::constant(0.f);
@@ -77,6 +130,8 @@ const std::vector<std::tuple<std::string, maker, double>> works{
      1 / .9},
     {"attention_gradient", [](network& n) { return with_gradients(n, attention); }, 1 / .9},
     {"lstm_gradient", [](network& n) { return with_gradients(n, lstm); }, 1 / .9},
+    {"convolutions_training", [](network& n) { return training(n, convolutions); }, 1 / .8},
+    {"transformer_training", [](network& n) { return training(n, transformer); }, 1 / .9},
     {"layer_norm",
      [](network& n) {
        const auto x = n.operand({2048, 512}), gamma = n.operand({512}), beta = n.operand({512});
@@ -122,7 +177,7 @@ void measure(const std::string& work, const maker& make, double limit) {
   float last = 0;
   bench::contest c;
   const int ours = c.add("pinion", bench::wall_seconds, [&] {
-    const pn::tensor<float> t(n.s.run({.feeds = n.operands, .fetches = {y}})[0]);
+    const pn::tensor<float> t(n.s.run({.feeds = n.operands, .fetches = {y}, .targets = n.targets})[0]);
     last = t.data()[t.size() - 1];
   });
   const auto torch = bench::peer::start("NETWORKS", {work, std::to_string(threads)});

@@ -1,4 +1,5 @@
 """PyTorch as a peer of bench/networks.cpp: networks_peer.py WORK THREADS. bench/peer.hpp tells how it speaks."""
+import os
 import sys
 import time
 
@@ -46,6 +47,77 @@ def lstm(grad):
     return lambda: cell(x, (h[None], c[None]))[0], [cell.weight_ih_l0, cell.weight_hh_l0, cell.bias_ih_l0]
 
 
+def convolutions(grad):
+    x = operand(128, 28, 28, 1).permute(0, 3, 1, 2)
+    weights = []
+
+    def weight(*shape):
+        weights.append(operand(*shape, grad=grad))
+        return weights[-1]
+
+    filters = []
+    for inside, outside in ((1, 32), (32, 64)):
+        w = operand(3, 3, inside, outside).permute(3, 2, 0, 1).contiguous(memory_format=torch.channels_last)
+        weights.append(w.requires_grad_(grad))
+        filters.append((w, weight(outside)))
+    w = operand(7 * 7 * 64, 128).reshape(7, 7, 64, 128).permute(2, 0, 1, 3).reshape(7 * 7 * 64, 128).contiguous()
+    weights.append(w.requires_grad_(grad))
+    b, v, c = weight(128), weight(128, 10), weight(10)
+
+    def model():
+        h = x
+        for f, bias in filters:
+            h = F.max_pool2d(F.relu(F.conv2d(h, f, bias, padding="same")), 2)
+        return F.relu(h.reshape(128, -1) @ w + b) @ v + c
+
+    return model, weights
+
+
+def transformer(grad):
+    x = operand(16, 64, 256)
+    weights = []
+
+    def weight(*shape):
+        weights.append(operand(*shape, grad=grad))
+        return weights[-1]
+
+    layers = []
+    for _ in range(6):
+        first = [weight(256), weight(256)] + [weight(256, 8, 32) for _ in range(3)] + [weight(8, 32, 256)]
+        second = [weight(*shape) for shape in ((256,), (256,), (256, 1024), (1024,), (1024, 256), (256,))]
+        layers.append(first + second)
+
+    def model():
+        y = x
+        for g, b, q, k, v, o, g2, b2, up, ub, down, db in layers:
+            a = F.layer_norm(y, (256,), g, b)
+            heads = [(a @ w.reshape(256, 256)).reshape(16, 64, 8, 32).transpose(1, 2) for w in (q, k, v)]
+            h = F.scaled_dot_product_attention(*heads).transpose(1, 2).reshape(16, 64, 256)
+            y = y + h @ o.reshape(256, 256)
+            a = F.layer_norm(y, (256,), g2, b2)
+            y = y + F.linear(F.gelu(F.linear(a, up.T, ub)), down.T, db)
+        return y
+
+    return model, weights
+
+
+def training(model):
+    """Steps of Adam; with PINION_PEER_COMPILED set, of a compiled model."""
+    model, weights = model(True)
+    if "PINION_PEER_COMPILED" in os.environ:
+        model = torch.compile(model)
+    adam = torch.optim.Adam(weights, lr=0, fused=True)
+
+    def step():
+        adam.zero_grad(set_to_none=True)
+        loss = model().square().mean()
+        loss.backward()
+        adam.step()
+        return loss.detach()
+
+    return step
+
+
 def with_gradients(layer):
     y, weights = layer(True)
 
@@ -66,6 +138,8 @@ works = {
     "attention": lambda: attention(False)[0],
     "attention_gradient": lambda: with_gradients(attention),
     "lstm_gradient": lambda: with_gradients(lstm),
+    "convolutions_training": lambda: training(convolutions),
+    "transformer_training": lambda: training(transformer),
     "layer_norm": lambda: rows(lambda x, g, b: F.layer_norm(x, (512,), g, b), (2048, 512), (512,), (512,)),
     "softmax": lambda: rows(lambda x: F.softmax(x, -1), (2048, 512)),
     "gelu": lambda: rows(F.gelu, (2048, 512)),
@@ -78,7 +152,7 @@ works = {
 torch.set_num_threads(int(sys.argv[2]))
 torch.set_num_interop_threads(1)
 call = works[sys.argv[1]]()
-with torch.set_grad_enabled(sys.argv[1].endswith("gradient")):
+with torch.set_grad_enabled(sys.argv[1].endswith(("gradient", "training"))):
     call()
     print("ready PyTorch", torch.__version__, flush=True)
     for line in sys.stdin:

@@ -16,6 +16,7 @@
 #include <pinion/op/einsum/functions.ipp>
 #include <pinion/op/elementwise/map.ipp>
 #include <pinion/op/norm/group_norm.ipp>
+#include <pinion/op/order/samples.ipp>
 #include <pinion/op/queue/functions.ipp>
 #include <pinion/op/queue/queue_list.ipp>
 #include <pinion/op/random/functions.ipp>

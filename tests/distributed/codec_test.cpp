@@ -598,7 +598,7 @@ TEST_CASE("a subgraph that does not hold together is refused") {
   rejects([](step& s) { s.s.stub[2] = true; }, "computed elsewhere has inputs");
   rejects([](step& s) { s.s.nodes[0].outputs[0].reference = true; }, "a state that lives elsewhere");
   rejects([](step& s) { s.s.nodes[0].outputs[0].dtype = dtype::invalid; }, "a tensor of invalid");
-  rejects([](step& s) { s.s.nodes[0].outputs[0].dtype = dtype::float64; }, "matmul of double and float");
+  rejects([](step& s) { s.s.nodes[0].outputs[0].dtype = dtype::float64; }, "MatMul of double and float");
   rejects([](step& s) { s.s.parts[0].device = -1; }, "a partition on device -1");
 }
 

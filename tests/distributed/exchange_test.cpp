@@ -689,7 +689,7 @@ TEST_CASE("C2, V2: a peer that pushes far more than its credit is thrown out") {
 // ---- through whole steps
 
 TEST_CASE("R1, V2: steps are right in any weather, with any credit, and leave nothing behind") {
-  const std::uint64_t seed = GENERATE(range(1u, 51u));
+  const std::uint64_t seed = GENERATE(Catch::Generators::range(1u, 51u));
   server_config config;
   config.credit = seed % 4 == 0 ? 0 : seed % 4 * 300;
   sim_cluster cluster(weather{seed}, 2, 2, config);

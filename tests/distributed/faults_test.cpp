@@ -109,7 +109,7 @@ int kills(const std::string& victim, const std::string& far, std::uint64_t seeds
 TEST_CASE(
     "F1, R1: a ps that freezes, or is cut off or lost, in the middle of a step fails it within two heartbeats, by "
     "name") {
-  const auto& f = faults[GENERATE(range(std::size_t{0}, std::size_t{5}))];
+  const auto& f = faults[GENERATE(Catch::Generators::range(std::size_t{0}, std::size_t{5}))];
   const trial t{worker_task(0), ps_task(0), worker_task(0), {ps_task(0), one_way(f) ? worker_task(0) : ""}};
   CHECK(strikes(f, t, 8) >= 4);
 }
@@ -117,7 +117,7 @@ TEST_CASE(
 TEST_CASE(
     "F1: a worker, not the master, that freezes or is cut off or lost fails the step, and the session goes on once it "
     "is back") {
-  const auto& f = faults[GENERATE(range(std::size_t{0}, std::size_t{5}))];
+  const auto& f = faults[GENERATE(Catch::Generators::range(std::size_t{0}, std::size_t{5}))];
   // A master tells a worker of a run at its beginning alone.
   const std::uint64_t within = std::string(f.what) == "cut there" ? 1 : 6000;
   // A worker that was not told of a run keeps what the ps sent for it, for a minute.
@@ -128,7 +128,7 @@ TEST_CASE(
 
 TEST_CASE(
     "F1, F2: two tasks that lose each other, but not their master, fail the step, and it works again once healed") {
-  const auto& f = faults[GENERATE(range(std::size_t{1}, std::size_t{5}))];
+  const auto& f = faults[GENERATE(Catch::Generators::range(std::size_t{1}, std::size_t{5}))];
   CHECK(strikes(f, {worker_task(1), ps_task(0), worker_task(1), {ps_task(0), worker_task(1)}}, 6) >= 3);
 }
 
@@ -288,7 +288,7 @@ TEST_CASE("R3: a first step that is cancelled at any moment ends, whatever it wa
 }
 
 TEST_CASE("R2: the first failure is reported, not what fails because of it") {
-  const std::uint64_t seed = GENERATE(range(1u, 13u));
+  const std::uint64_t seed = GENERATE(Catch::Generators::range(1u, 13u));
   running r(seed, ps_task(0), worker_task(1));
   const auto x = placeholder<float>({unknown}, "x");
   expr<float> bad;
@@ -379,7 +379,7 @@ TEST_CASE("F4: a client that is gone takes its sessions along") {
 TEST_CASE(
     "F1, R1: whatever happens to a cluster, each step ends rightly or with an error in time, and all is well "
     "afterwards") {
-  const std::uint64_t seed = GENERATE(range(1u, 31u));
+  const std::uint64_t seed = GENERATE(Catch::Generators::range(1u, 31u));
   INFO("seed " << seed);
   running r(seed, ps_task(0), worker_task(1));
   dice chance(seed);

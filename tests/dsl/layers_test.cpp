@@ -27,6 +27,28 @@ TEST_CASE_METHOD(own_session, "a dense layer has its variables under its name, a
   CHECK(sess.run({{x, {{1, 2, 3}}}}, z).shape() == pn::shape{1, 1});
 }
 
+TEST_CASE_METHOD(own_session, "the variables of a scope are those whose names begin with it, a whole name each") {
+  const auto names = [](const std::vector<pn::operation>& of) {
+    std::vector<std::string> all;
+    for (const pn::operation& v : of) all.push_back(v.name());
+    return all;
+  };
+  using texts = std::vector<std::string>;
+  CHECK(names(pn::global_variables()) == texts{});
+  auto x = pn::placeholder<float>({pn::unknown, 3}, "x");
+  auto h = pn::nn::dense(x, 4, {.name = "head"});
+  pn::nn::dense(h, 2, {.name = "header"});
+  pn::variable(pn::constant(0), {.name = "head/steps", .trainable = false});
+  pn::variable(pn::constant(0), {.name = "head/here", .local = true});
+  CHECK(names(pn::global_variables()) ==
+        texts{"head/kernel", "head/bias", "header/kernel", "header/bias", "head/steps"});
+  CHECK(names(pn::global_variables("head")) == texts{"head/kernel", "head/bias", "head/steps"});
+  CHECK(names(pn::trainable_variables("head")) == texts{"head/kernel", "head/bias"});
+  CHECK(names(pn::trainable_variables()).size() == 4);
+  CHECK(names(pn::trainable_variables("head/bias")) == texts{"head/bias"});
+  CHECK(names(pn::trainable_variables("bias")) == texts{});
+}
+
 TEST_CASE_METHOD(own_session, "a dense layer learns") {
   auto x = pn::constant<float>({{0, 0}, {0, 1}, {1, 0}, {1, 1}}), t = pn::constant<float>({{0}, {1}, {1}, {0}});
   auto h = pn::nn::dense(x, 8, pn::nn::tanh, {.seed = 3, .name = "hidden"});

@@ -220,6 +220,24 @@ TEST_CASE("of nested colocations the outermost that asks for a device has the la
   CHECK(n.node().colocation == std::vector<std::string>{"b", "a", "c"});
 }
 
+TEST_CASE("colocate_with(nullptr) leaves open colocations out until it ends") {
+  graph g;
+  const auto use = g.as_default();
+  const auto a = no_op("a"), b = no_op("b");
+  const colocate_with outer(a);
+  const auto apart = [&] {
+    const colocate_with none(nullptr), near(b);
+    return no_op("apart");
+  }();
+  const auto alone = [] {
+    const colocate_with none(nullptr);
+    return no_op("alone");
+  }();
+  CHECK(apart.node().colocation == std::vector<std::string>{"b"});
+  CHECK(alone.node().colocation.empty());
+  CHECK(no_op("with").node().colocation == std::vector<std::string>{"a"});
+}
+
 TEST_CASE("a fresh read stands with its variable, not with what colocate_with names") {
   graph g;
   const auto use = g.as_default();

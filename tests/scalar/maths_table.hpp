@@ -117,7 +117,7 @@ std::vector<maths_function<T>> maths_functions() {
       promise<T, log1p_function>("log1p", 1.5, 1.5, 100),
       promise<T, tanh_function>("tanh", 2.6, 3.5, single ? 10 : 20),
       promise<T, erf_function>("erf", 1.4, 1.2, single ? 4 : 6),
-      promise<T, erfc_function>("erfc", 0.6, 5.5, single ? 11 : 26),
+      promise<T, erfc_function>("erfc", 4.5, 5.5, single ? 11 : 26),
       promise<T, sin_function>("sin", 0.6, 2.6, single ? 2e6f : 2e6),
       promise<T, cos_function>("cos", 0.6, 2.6, single ? 2e6f : 2e6),
       promise<T, sqrt_function>("sqrt", 0.5, 0.5, 100),

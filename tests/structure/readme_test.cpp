@@ -76,7 +76,7 @@ TEST_CASE("each public name that README or an example uses is one that its umbre
   for (const auto& program : std::filesystem::directory_iterator(PINION_TEST_SOURCE_DIR "/examples"))
     if (program.path().extension() == ".cpp") used += text_of("examples/" + program.path().filename().string());
   // Namespaces, and what has a header of its own.
-  const std::set<std::string> others{"train", "nn", "sim", "attr", "op", "partial_run", "set_log"};
+  const std::set<std::string> others{"train", "nn", "files", "sim", "attr", "op", "partial_run", "set_log"};
   std::string unknown;
   for (const std::string& name : names_in(used))
     if (!others.contains(name) && lists.find("using pinion::" + name + ";") == lists.npos) unknown += name + "\n";

@@ -113,11 +113,11 @@ template <class T>
 inline constexpr dtype dtype_of = detail::dtype_for<T>();
 
 // Lists of the element types: for macros, and as a sentence that compilers print.
+// clang-format off
 #define PINION_EACH_ELEMENT(X)                                                                              \
-  X(float)                                                                                                  \
-  X(double)                                                                                                 \
-  X(std::int32_t) X(std::int64_t) X(std::uint8_t) X(bool) X(std::string) X(bfloat16) X(half) X(std::int8_t) \
-      X(std::int16_t) X(std::uint16_t) X(std::uint32_t) X(std::uint64_t)
+  X(float) X(double) X(std::int32_t) X(std::int64_t) X(std::uint8_t) X(bool) X(std::string) X(bfloat16)     \
+  X(half) X(std::int8_t) X(std::int16_t) X(std::uint16_t) X(std::uint32_t) X(std::uint64_t)
+// clang-format on
 #define PINION_ELEMENT_TYPES \
   "the element types are float, double, integers of 8 to 64 bits, bool, std::string, pn::half and pn::bfloat16"
 

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/operation.hpp>
@@ -102,11 +103,15 @@ class [[nodiscard]] container {
 class [[nodiscard]] colocate_with {
  public:
   PINION_GUARD explicit colocate_with(const operation& near);
+  // Nodes made while it lives stand where they would outside the open scopes of this kind, as far as no guard was hidden
+  // by them. TensorFlow: colocate_with(None, ignore_existing=True).
+  PINION_GUARD explicit colocate_with(std::nullptr_t);
   colocate_with(const colocate_with&) = delete;
   ~colocate_with();
 
  private:
   std::shared_ptr<const device_scope> saved_;
+  std::vector<node_id> outer_;
 };
 
 }}  // namespace pinion::v0

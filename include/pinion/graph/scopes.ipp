@@ -1,6 +1,8 @@
 // Bodies of <pinion/graph/scopes.hpp>.
 #pragma once
 
+#include <utility>
+
 #include <pinion/base/utf8.hpp>
 #include <pinion/graph/op_names.hpp>
 #include <pinion/graph/scopes.hpp>
@@ -101,7 +103,8 @@ PINION_DECL container::container(std::string_view name) : saved_(scope_state::cu
   scope_state::current().container = name;
 }
 
-PINION_DECL colocate_with::colocate_with(const operation& near) : saved_(scope_state::current().device) {
+PINION_DECL colocate_with::colocate_with(const operation& near)
+    : saved_(scope_state::current().device), outer_(scope_state::current().colocation) {
   auto& state = scope_state::current();
   if (near.empty()) throw error(errc::invalid_argument, "colocate_with: an operation that was never assigned");
   const node_id place = near.id(*state.graph, "the default one, in which colocate_with opens");
@@ -110,11 +113,14 @@ PINION_DECL colocate_with::colocate_with(const operation& near) : saved_(scope_s
   state.colocation.push_back(place);
 }
 
+PINION_DECL colocate_with::colocate_with(std::nullptr_t)
+    : saved_(scope_state::current().device), outer_(std::exchange(scope_state::current().colocation, {})) {}
+
 PINION_DECL colocate_with::~colocate_with() {
   auto& state = scope_state::current();
   state.graph->settle_before_closing();
   state.device = saved_;
-  state.colocation.pop_back();
+  state.colocation = std::move(outer_);
 }
 
 }}  // namespace pinion::v0

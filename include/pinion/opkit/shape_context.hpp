@@ -50,6 +50,11 @@ class shape_context {
   // Throws invalid_argument with this sentence.
   // A good sentence names both shapes and says which would do.
   [[noreturn]] void fail(const std::string& sentence) const;
+  // Fails where a dtype, of an input or of an attribute, is none of those that the op takes.
+  void expect_dtype(pinion::dtype type, dtype_set types) const;
+  // Fails where input i has another dtype than input k, or an input behind `first` another one than that.
+  void expect_same_dtype(int i, int k = 0) const;
+  void expect_one_dtype(int first = 0) const;
   // Fails where input i has a known rank other than `rank`; `what` names the input in the sentence.
   void expect_rank(int i, int rank, std::string_view what) const;
 

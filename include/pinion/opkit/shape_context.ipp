@@ -23,6 +23,19 @@ PINION_DECL void shape_context::fail(const std::string& sentence) const {
   throw error(errc::invalid_argument, sentence);
 }
 
+PINION_DECL void shape_context::expect_dtype(pinion::dtype type, dtype_set types) const {
+  if (!types.has(type)) fail(op() + " of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
+}
+
+PINION_DECL void shape_context::expect_same_dtype(int i, int k) const {
+  if (dtype(i) != dtype(k))
+    fail(op() + " of " + std::string(to_string(dtype(k))) + " and " + std::string(to_string(dtype(i))) +
+         "; pn::cast converts one of them");
+}
+PINION_DECL void shape_context::expect_one_dtype(int first) const {
+  for (int i = first + 1; i < inputs(); ++i) expect_same_dtype(i, first);
+}
+
 PINION_DECL void shape_context::expect_rank(int i, int rank, std::string_view what) const {
   if (shape(i).has_rank() && shape(i).rank() != rank)
     fail(std::string(what) + " must have " + std::to_string(rank) + " dimensions, but has shape " +

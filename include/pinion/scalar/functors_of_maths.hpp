@@ -305,7 +305,7 @@ PINION_FUNCTOR(huber, "Huber", 2, [](auto x, auto delta) {
 })
 
 // The square root of a sum of squares, whose slope at 0 is 0.
-PINION_FUNCTOR(root_of_squares, "Sqrt", 1, [](auto x) {
+PINION_FUNCTOR(root_of_squares, "Norm", 1, [](auto x) {
   const auto positive = x > 0.0;
   const auto safe = select(positive, x, 1.0);
   return select(positive, sqrt(safe), x);

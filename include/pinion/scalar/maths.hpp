@@ -409,42 +409,45 @@ PINION_VECTOR simd<T, Isa> pow(std::type_identity_t<T> x, simd<T, Isa> y) {
   return pow(simd<T, Isa>(x), y);
 }
 
-// The error function. 1.4 ulp for float; in double that of the C library.
-//
-// Below 1 it is x + x P(x^2), where P has the error 2^-29. Above, with t = |x|, it is 1 - e^(-t Q(t)), where Q has the
-// error 2^-29 of the result.
+namespace detail {
+// erf(x) for |x| <= 1, as x + x P(x^2), where P has the error 2^-29.
+template <class V>
+PINION_VECTOR V erf_near_zero(V x) {
+  const V p = polynomial(x * x, 0.128379166f, -0.37612626f, 0.112835854f, -0.0268538129f, 0.00518832775f,
+                         -0.000801019371f, 7.85386073e-05f);
+  return fma(x, p, x);
+}
+}  // namespace detail
+
+// The error function. 1.4 ulp for float; in double that of the C library. Above 1, with t = |x|, it is 1 - e^(-t Q(t)),
+// where Q has the error 2^-29 of the result.
 template <class Isa>
 PINION_VECTOR simd<float, Isa> erf(simd<float, Isa> x) {
   const auto t = min(abs(x), 4.0f);
-  const auto p = detail::polynomial(t * t, 0.128379166f, -0.37612626f, 0.112835854f, -0.0268538129f, 0.00518832775f,
-                                    -0.000801019371f, 7.85386073e-05f);
   const auto q = detail::polynomial(t, 1.12869251f, 0.634960115f, 0.10657493f, -0.0240732189f, 0.00379948481f,
                                     -0.000363943953f, 1.55975176e-05f);
-  return or_sign(select(t < 1.0f, fma(t, p, t), 1.0f - exp(-t * q)), x);
+  return or_sign(select(t < 1.0f, detail::erf_near_zero(t), 1.0f - exp(-t * q)), x);
 }
 
-namespace detail {
-// e^(-t^2) (1 + 2 t)^-1 P((t - 2) / (t + 2)) with t = |x|, after Shepherd and Laframboise (1981); P has the error
-// 2^-32.
-struct erfc_of_float {
-  template <class V>
-  static PINION_VECTOR V of(V x, V) {
-    const auto t = min(abs(x), 10.2);
-    const auto p = polynomial((t - 2.0) / (t + 2.0), 1.2769783817002511, -0.092763830080806658, -0.16603041935505455,
-                              0.16405141105811763, -0.054219457493310905, -0.0080352616757126266, 0.0087175797018442316,
-                              0.0012748502066888788, -0.0014354580695266166, -0.00045062844093105882,
-                              0.000166594883969012, 0.00012060746870550604, 1.9927064078124101e-05);
-    const auto y = exp(-(t * t)) * p / (1.0 + 2.0 * t);
-    return select(x < 0.0, 2.0 - y, y);
-  }
-};
-}  // namespace detail
-
-// The complementary error function 1 - erf(x), without the loss of that difference for large x. 0.6 ulp for float; in
+// The complementary error function 1 - erf(x), without the loss of that difference for large x. 4.5 ulp for float; in
 // double that of the C library.
+//
+// With t = |x| it is e^(-t^2) P((t - 2) / (t + 2)) / (t + 2), after Shepherd and Laframboise (1981), where P has the
+// error 2^-28. The rounding of t^2, which that power would multiply, is taken back. Near 0 the difference loses
+// nothing.
 template <class Isa>
 PINION_VECTOR simd<float, Isa> erfc(simd<float, Isa> x) {
-  return detail::in_double<detail::erfc_of_float>(x, x);
+  const auto t = min(abs(x), 10.2f);
+  const auto inverse = 1.0f / (t + 2.0f), square = t * t;
+  const auto p = detail::polynomial((t - 2.0f) * inverse, 1.02158271f, -0.687160696f, 0.279471766f, -0.0364418057f,
+                                    -0.021505665f, 0.00647607062f, 0.00306244081f, -0.000832698973f, -0.000592583483f,
+                                    4.76478758e-05f, 6.98577058e-05f);
+  const auto power = exp(-square) * (p * inverse);
+  const auto head = bit_cast<float>(bit_cast<std::int32_t>(t) & -4096);  // of 12 bits, whose square is exact
+  const auto lost = (head * head - square) + (t + head) * (t - head);
+  const auto above = fma(-lost, power, power);
+  const auto far = select(x < 0.0f, 2.0f - above, above);
+  return select(t < 0.7f, 1.0f - detail::erf_near_zero(x), far);
 }
 
 }}}  // namespace pinion::v0::scalar

@@ -347,12 +347,13 @@ struct plus_lanes {
 // The sum of the lanes in a fixed order: the upper half is added to the lower half, until one lane is left.
 template <class T, class Isa, int N>
 PINION_VECTOR T horizontal_sum(simd<T, Isa, N> x) {
-  T lane[N];
-  x.store(lane);
-  for (int half = N / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) lane[i] = detail::plus_lanes{}(lane[i], lane[i + half]);
+  if constexpr (N == 1) {
+    return x[0];
+  } else {
+    detail::vector<T, N / 2> halves[2];
+    x.store(reinterpret_cast<T*>(halves));
+    return horizontal_sum(simd<T, Isa, N / 2>(halves[0]) + simd<T, Isa, N / 2>(halves[1]));
   }
-  return lane[0];
 }
 
 // ---- abs, sign, rounding, sqrt

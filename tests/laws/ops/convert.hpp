@@ -16,7 +16,7 @@ inline double converted_number(double x, dtype from, dtype to) {
       return static_cast<double>(static_cast<T>(x));
     else
       return real ? std::clamp(std::trunc(x), static_cast<double>(limits::min()), static_cast<double>(limits::max()))
-                  : x;
+                  : static_cast<double>(static_cast<T>(static_cast<std::int64_t>(x)));  // modulo the numbers of T
   });
 }
 

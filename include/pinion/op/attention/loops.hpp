@@ -30,7 +30,7 @@ struct weights_of_scores {
       const T shift = top == lowest ? T(0) : top;
       V sum = T(0);
       for (std::int64_t i = 0; i < width; i += V::lanes) {
-        const V weight = weight_of<V>(V::load(scores + i) - V(shift));
+        const V weight = weight_of<V>(V::load(scores + i) - V::splat(shift));
         weight.store(scores + i);
         sum = sum + weight;
       }

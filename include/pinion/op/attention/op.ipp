@@ -27,10 +27,8 @@ inline bool lead_alike(const shape& q, const shape& k) {
 }
 
 inline void expect_operands(const shape_context& c, int first) {
-  for (int i = 0; i < first + 3; ++i)
-    if (!dtypes::floating.has(c.dtype(i)) || c.dtype(i) != c.dtype(0))
-      c.fail(c.op() + " of " + std::string(to_string(c.dtype(i))) + " beside " + std::string(to_string(c.dtype(0))) +
-             "; it takes float or double, of one dtype");
+  c.expect_dtype(c.dtype(0), dtypes::floating);
+  for (int i = 1; i < first + 3; ++i) c.expect_same_dtype(i);
   expect_compute(c);
   const shape &q = c.shape(first), &k = c.shape(first + 1), &v = c.shape(first + 2);
   const auto fit = [&] {

@@ -17,13 +17,8 @@ inline void check_operands(const shape_context& c, const einsum_equation& equati
   if (static_cast<int>(equation.operands.size()) != operands)
     c.fail("the equation \"" + equation.text() + "\" is of " + std::to_string(equation.operands.size()) +
            " operands, and there are " + std::to_string(operands));
-  for (int i = 0; i < operands; ++i) {
-    if (c.dtype(i) != c.dtype(0))
-      c.fail(c.op() + " of " + std::string(to_string(c.dtype(0))) + " and " + std::string(to_string(c.dtype(i))) +
-             "; pn::cast converts one of them");
-    if (!contracting::kernels.cpu.has(c.dtype(i)))
-      c.fail(c.op() + " of " + std::string(to_string(c.dtype(i))) + " is not defined; pn::cast converts");
-  }
+  c.expect_dtype(c.dtype(0), contracting::kernels.cpu);
+  c.expect_one_dtype();
 }
 
 inline std::vector<shape> shapes_of(const shape_context& c, int operands) {

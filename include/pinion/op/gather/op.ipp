@@ -72,8 +72,7 @@ PINION_DECL void scatter_dense::infer(shape_context& c) {
   detail::expect_row_index(c, 0);
   c.expect_rank(0, 1, "the indices of ScatterDense");
   const shape &indices = c.shape(0), &rows = c.shape(1), &like = c.shape(2);
-  if (!dtypes::numbers.has(c.dtype(1)))
-    c.fail("ScatterDense of " + std::string(to_string(c.dtype(1))) + " is not defined");
+  c.expect_dtype(c.dtype(1), dtypes::numbers);
   if (like.has_rank() && like.rank() == 0) c.fail("ScatterDense needs rows to add to; a scalar has none");
   if (like.has_rank()) {
     const int axis = checked_axis(detail::axis_of(c.attrs()), like.rank());

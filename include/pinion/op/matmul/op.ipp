@@ -29,9 +29,7 @@ PINION_DECL shape matmul::shape_of_product(const shape_context& c, int first) {
 }
 
 PINION_DECL void matmul::infer(shape_context& c) {
-  if (c.dtype(0) != c.dtype(1))
-    c.fail("matmul of " + std::string(to_string(c.dtype(0))) + " and " + std::string(to_string(c.dtype(1))) +
-           "; pn::cast converts one of them");
+  c.expect_one_dtype();
   c.output(c.dtype(0), shape_of_product(c, 0));
 }
 

@@ -113,9 +113,7 @@ namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void softmax_cross_entropy::infer(shape_context& c) {
   detail::expect_floating(c, 1, "the logits");
-  if (c.dtype(0) != c.dtype(1))
-    c.fail("labels of " + std::string(to_string(c.dtype(0))) + " and logits of " + std::string(to_string(c.dtype(1))) +
-           "; pn::cast converts one of them");
+  c.expect_same_dtype(0, 1);
   c.expect_rank(0, 2, "the labels");
   c.expect_rank(1, 2, "the logits");
   if (!fits(c.shape(0), c.shape(1)))

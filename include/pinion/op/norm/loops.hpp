@@ -12,13 +12,20 @@
 
 namespace pinion { inline namespace v0 { namespace loops {
 
-// A vector V, or one number of the same code.
+// The code of a row is written once, for vectors V and for single numbers.
 template <class V, class T>
 PINION_VECTOR V load_as(const T* p) {
   if constexpr (std::is_arithmetic_v<V>)
     return *p;
   else
     return V::load(p);
+}
+template <class V, class T>
+PINION_VECTOR V all_as(T x) {
+  if constexpr (std::is_arithmetic_v<V>)
+    return x;
+  else
+    return V::splat(x);
 }
 template <class V, class T>
 PINION_VECTOR void store_as(V x, T* p) {
@@ -39,8 +46,7 @@ PINION_VECTOR T sum_of_row(std::int64_t n, const Term& term) {
   }
   for (; i + V::lanes <= n; i += V::lanes) a = a + term.template at<V>(i);
   a = (a + b) + (c + d);
-  T total = 0;
-  for (int lane = 0; lane < V::lanes; ++lane) total += a[lane];
+  T total = horizontal_sum(a);
   for (; i < n; ++i) total += term.template at<T>(i);
   return total;
 }
@@ -67,7 +73,7 @@ struct row_square {
   T mean;
   template <class V>
   PINION_VECTOR V at(std::int64_t i) const {
-    const V moved = load_as<V>(x + i) - V(mean);
+    const V moved = load_as<V>(x + i) - all_as<V>(mean);
     return moved * moved;
   }
 };
@@ -80,7 +86,7 @@ struct row_normalised {
   T mean, inverse;
   template <class V>
   PINION_VECTOR void put(std::int64_t i) const {
-    const V unit = (load_as<V>(x + i) - V(mean)) * V(inverse) * load_as<V>(gamma + i);
+    const V unit = (load_as<V>(x + i) - all_as<V>(mean)) * all_as<V>(inverse) * load_as<V>(gamma + i);
     store_as<V>(beta ? unit + load_as<V>(beta + i) : unit, y + i);
   }
 };
@@ -100,7 +106,7 @@ struct row_slope_along {
   T mean, inverse;
   template <class V>
   PINION_VECTOR V at(std::int64_t i) const {
-    return load_as<V>(dy + i) * load_as<V>(gamma + i) * ((load_as<V>(x + i) - V(mean)) * V(inverse));
+    return load_as<V>(dy + i) * load_as<V>(gamma + i) * ((load_as<V>(x + i) - all_as<V>(mean)) * all_as<V>(inverse));
   }
 };
 
@@ -112,8 +118,10 @@ struct row_gradients {
   T mean, inverse, mean_slope, mean_along;
   template <class V>
   PINION_VECTOR void put(std::int64_t i) const {
-    const V slope = load_as<V>(dy + i), unit = (load_as<V>(x + i) - V(mean)) * V(inverse);
-    store_as<V>((slope * load_as<V>(gamma + i) - V(mean_slope) - unit * V(mean_along)) * V(inverse), dx + i);
+    const V slope = load_as<V>(dy + i), unit = (load_as<V>(x + i) - all_as<V>(mean)) * all_as<V>(inverse);
+    store_as<V>(
+        (slope * load_as<V>(gamma + i) - all_as<V>(mean_slope) - unit * all_as<V>(mean_along)) * all_as<V>(inverse),
+        dx + i);
     store_as<V>(load_as<V>(dgamma + i) + slope * unit, dgamma + i);
     if (dbeta) store_as<V>(load_as<V>(dbeta + i) + slope, dbeta + i);
   }

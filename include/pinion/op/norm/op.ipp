@@ -16,13 +16,8 @@
 namespace pinion { inline namespace v0 { namespace op { namespace detail { namespace norm {
 
 inline void expect_floating(const shape_context& c) {
-  for (int i = 0; i < c.inputs(); ++i) {
-    if (!dtypes::floating.has(c.dtype(i)))
-      c.fail(c.op() + " of " + std::string(to_string(c.dtype(i))) + " is not defined; it takes float or double");
-    if (c.dtype(i) != c.dtype(0))
-      c.fail(c.op() + " of " + std::string(to_string(c.dtype(0))) + " and " + std::string(to_string(c.dtype(i))) +
-             "; pn::cast converts one of them");
-  }
+  c.expect_dtype(c.dtype(0), dtypes::floating);
+  c.expect_one_dtype();
 }
 
 // Fails unless input i has the extents of the last axes of x.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -14,6 +13,7 @@
 #include <pinion/op/gather/cpu.hpp>
 #include <pinion/op/gather/rows.hpp>
 #include <pinion/op/order/op.hpp>
+#include <pinion/op/order/sorted.hpp>
 #include <pinion/op/reduce/loops.hpp>
 #include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/kernel.hpp>
@@ -40,22 +40,6 @@ void in_blocks(task_services& services, const rows_along& along, std::int64_t wo
     }
   });
 }
-
-template <class T>
-bool is_nan(T x) {
-  if constexpr (std::is_floating_point_v<T>) return std::isnan(x);
-  return false;
-}
-
-// Whether a stands before b in a sorted line.
-template <class T>
-struct stands_before {
-  bool descending;
-  bool operator()(T a, T b) const {
-    if (is_nan(b)) return !is_nan(a);
-    return descending ? a > b : a < b;
-  }
-};
 
 template <class T>
 void read_line(const T* from, std::int64_t stride, std::vector<T>& line) {
@@ -106,12 +90,43 @@ void run_arg_sort(kernel_context& c, std::int64_t axis, stands_before<T> before)
   });
 }
 
-// Whether the element of x at place a comes before that at b among the largest.
 template <class T>
-bool is_larger(const T* x, std::int32_t a, std::int32_t b) {
-  if (x[a] > x[b]) return true;
-  if (x[a] < x[b]) return false;
-  return is_nan(x[a]) != is_nan(x[b]) ? is_nan(x[a]) : a < b;
+struct element_at {
+  T value;
+  std::int32_t place;
+
+  // Whether a comes before b among the largest.
+  friend bool operator<(const element_at& a, const element_at& b) {
+    if (a.value > b.value) return true;
+    if (a.value < b.value) return false;
+    return is_nan(a.value) != is_nan(b.value) ? is_nan(a.value) : a.place < b.place;
+  }
+};
+
+// Leaves the k largest elements of `found`, of which there are k at least, with the least of them at the end.
+template <class T>
+void keep_largest(std::vector<element_at<T>>& found, std::int64_t k) {
+  std::nth_element(found.begin(), found.begin() + k - 1, found.end());
+  found.resize(static_cast<std::size_t>(k));
+}
+
+// Finds the k largest of n elements, the largest first, where 0 < k <= n. An element is looked at closely if it is
+// greater than the least of the k largest so far, which are found anew whenever there are twice as many.
+template <class T>
+void find_largest(const T* x, std::int64_t n, std::int64_t k, std::vector<element_at<T>>& found) {
+  const std::int64_t room = std::min(n, 2 * k + 16);
+  found.clear();
+  std::int64_t i = 0;
+  for (; i < room; ++i) found.push_back({x[i], static_cast<std::int32_t>(i)});
+  for (; i < n;) {
+    keep_largest(found, k);
+    const T least = found.back().value;
+    if (is_nan(least)) break;
+    for (std::int64_t size = k; i < n && size < room; ++i)
+      if (!(x[i] <= least)) found.push_back({x[i], static_cast<std::int32_t>(i)}), ++size;
+  }
+  keep_largest(found, k);
+  std::sort(found.begin(), found.end());
 }
 
 template <class T>
@@ -122,16 +137,14 @@ void run_top_k(kernel_context& c, std::int64_t k) {
   expect_int32_places(along.rows);
   const shape extent = chosen_along(x.shape(), x.shape().rank() - 1, {k});
   const any_tensor values = c.allocate(0, x.dtype(), extent), indices = c.allocate(1, dtype::int32, extent);
+  if (k == 0) return;
   c.launch([x, values, indices, along, k, services = c.services] {
     in_ranges(*services, along.outer, along.rows * 2, [&](std::int64_t first, std::int64_t last) {
-      std::vector<std::int32_t> places(static_cast<std::size_t>(along.rows));
+      std::vector<element_at<T>> found;
       for (std::int64_t row = first; row < last; ++row) {
-        const T* const from = x.data<T>() + row * along.rows;
-        std::iota(places.begin(), places.end(), 0);
-        std::partial_sort(places.begin(), places.begin() + k, places.end(),
-                          [from](std::int32_t a, std::int32_t b) { return is_larger(from, a, b); });
-        std::copy_n(places.begin(), k, indices.data<std::int32_t>() + row * k);
-        for (std::int64_t i = 0; i < k; ++i) values.data<T>()[row * k + i] = from[places[static_cast<std::size_t>(i)]];
+        find_largest(x.data<T>() + row * along.rows, along.rows, k, found);
+        for (std::int64_t i = row * k; const element_at<T>& e : found)
+          values.data<T>()[i] = e.value, indices.data<std::int32_t>()[i++] = e.place;
       }
     });
   });
@@ -149,20 +162,35 @@ struct direction {
   std::int64_t first(const rows_along& along) const { return reverse ? (along.rows - 1) * along.inner : 0; }
 };
 
-// Calls start(e) for the elements at the first place of lines, and then follow(e, element before) for those behind.
+// Calls start(e) for the elements at the first place of lines, which lie `apart` from each other, and then
+// follow(e, element before) for those behind. The lines' chains are independent, so a processor works on all at once.
+template <class Count, class Apart, class Start, class Follow>
+void follow_lines(std::int64_t at, std::int64_t rows, std::int64_t step, Count lines, Apart apart, const Start& start,
+                  const Follow& follow) {
+  for (std::int64_t j = 0; j < lines; ++j) start(at + j * apart);
+  for (std::int64_t row = 1; row < rows; ++row) {
+    at += step;
+    for (std::int64_t j = 0; j < lines; ++j) follow(at + j * apart, at + j * apart - step);
+  }
+}
+// Does it for all lines of a tensor: neighbours along the last axes, or rows, eight at a time.
 template <class Start, class Follow>
 void along_lines(task_services& services, const rows_along& along, direction way, const Start& start,
                  const Follow& follow) {
   if (along.rows == 0) return;
-  const std::int64_t step = way.step(along);
-  in_blocks(services, along, along.rows, [&](const line_block& block) {
-    std::int64_t at = block.begin(along) + way.first(along);
-    for (std::int64_t j = 0; j < block.width; ++j) start(at + j);
-    for (std::int64_t row = 1; row < along.rows; ++row) {
-      at += step;
-      for (std::int64_t j = 0; j < block.width; ++j) follow(at + j, at + j - step);
-    }
-  });
+  const auto go = [&](std::int64_t begin, auto lines, auto apart) {
+    follow_lines(begin + way.first(along), along.rows, way.step(along), lines, apart, start, follow);
+  };
+  constexpr std::integral_constant<std::int64_t, 1> one{};
+  constexpr std::integral_constant<std::int64_t, 8> eight{};
+  if (along.inner > 1) {
+    in_blocks(services, along, along.rows, [&](const line_block& block) { go(block.begin(along), block.width, one); });
+  } else {
+    in_ranges(services, along.outer, along.rows, [&](std::int64_t first, std::int64_t last) {
+      for (; first + eight <= last; first += eight) go(first * along.rows, eight, along.rows);
+      for (; first < last; ++first) go(first * along.rows, one, one);
+    });
+  }
 }
 
 template <class T, class Fold>

@@ -34,14 +34,9 @@ inline std::int64_t axis_of(const attributes& attrs) {
   return attrs.get<std::int64_t>("axis");
 }
 
-inline void expect_numbers(const shape_context& c, int i, dtype_set types) {
-  if (!types.has(c.dtype(i)))
-    c.fail(c.op() + " of " + std::string(to_string(c.dtype(i))) + " is not defined; pn::cast converts");
-}
-
 // Checks x of an op that works along "axis": its dtype, and that it has the axis.
 inline void expect_axis(const shape_context& c, dtype_set types = dtypes::numbers) {
-  expect_numbers(c, 0, types);
+  c.expect_dtype(c.dtype(0), types);
   if (c.shape(0).has_rank()) checked_axis(axis_of(c.attrs()), c.shape(0).rank());
 }
 
@@ -90,7 +85,7 @@ PINION_DECL void arg_sort::infer(shape_context& c) {
 }
 
 PINION_DECL void top_k::infer(shape_context& c) {
-  detail::order::expect_numbers(c, 0, dtypes::numbers);
+  c.expect_dtype(c.dtype(0), dtypes::numbers);
   shape y = c.shape(0);
   if (y.has_rank()) {
     if (y.rank() == 0) c.fail("TopKV2 needs an axis to choose along; a scalar has none");
@@ -173,7 +168,7 @@ PINION_DECL void take_along_axis::gradient(gradient_context& g) {
 
 PINION_DECL void add_along_axis::infer(shape_context& c) {
   detail::expect_row_index(c, 0);
-  detail::order::expect_numbers(c, 1, dtypes::numbers);
+  c.expect_dtype(c.dtype(1), dtypes::numbers);
   if (!fits(c.shape(1), c.shape(0)))
     c.fail("rows of shape " + to_string(c.shape(1)) + " at indices of shape " + to_string(c.shape(0)) +
            "; each has its own index");

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/op/elementwise/functions.hpp>
 #include <pinion/op/gather/functions.hpp>
@@ -26,6 +27,23 @@ struct sample_options {
   std::int64_t seed = 0;  // 0: another one in each session
   std::string_view name = {};
 };
+
+namespace dsl {
+// The dtype of the numbers that decide by a probability, which is a number or an expression.
+template <class P>
+struct deciding {
+  static_assert(std::is_arithmetic_v<P>, "a probability is a number, or an expression of float or double");
+  using type = float;
+};
+template <graph_operand P>
+struct deciding<P> {
+  using type = value_of<P>;
+};
+
+// The numbers below n, or below the extent of the first axis of `parts`, in a random order.
+expr<int> random_order(std::int64_t n, std::int64_t seed, source_location where);
+expr<int> random_order(const expr<double>& parts, std::int64_t seed, source_location where);
+}  // namespace dsl
 
 // Class numbers, int64 [m, n], drawn for each row of logits [m, c] by the probabilities softmax(logits): the class
 // whose logit and a Gumbel variable, -log(-log(u)), have the greatest sum (Gumbel 1954). A class of logit -infinity is
@@ -53,15 +71,13 @@ auto multinomial(const A& logits, std::int64_t n, const sample_options& o = {},
 template <class P>
 auto bernoulli(const P& p, const shape& extent, const sample_options& o = {},
                source_location where = source_location::current()) {
-  if constexpr (dsl::graph_operand<P>) {
-    dsl::check_floating<P>();
-    const auto u = random_uniform<dsl::value_of<P>>(extent, {.seed = o.seed}, where);
+  if constexpr (dsl::graph_operand<P>) dsl::check_floating<P>();
+  using T = typename dsl::deciding<P>::type;
+  const auto u = random_uniform<T>(extent, {.seed = o.seed}, where);
+  if constexpr (dsl::graph_operand<P>)
     return dsl::map_compare<op::less>(o.name, where, u, p);
-  } else {
-    static_assert(std::is_arithmetic_v<P>, "a probability is a number, or an expression of float or double");
-    const auto u = random_uniform<float>(extent, {.seed = o.seed}, where);
-    return dsl::map_compare<op::less>(o.name, where, u, static_cast<float>(p));
-  }
+  else
+    return dsl::map_compare<op::less>(o.name, where, u, static_cast<T>(p));
 }
 
 // x with its parts along the first axis in a random order, each order with the same probability. Any dtype. The
@@ -77,16 +93,17 @@ expr<dsl::value_of<A>> shuffle(const A& x, const sample_options& o = {},
     throw error(errc::invalid_argument,
                 "shuffle needs an axis of parts, of a known number where they are texts, but '" + rows.name() +
                     "' has shape " + to_string(s));
-  const auto draw = [&]() -> expr<double> {
-    if (s[0] >= 0) return random_uniform<double>({s[0]}, {.seed = o.seed}, where);
-    if constexpr (!std::is_same_v<T, std::string>) {
-      expr<double> like = cast<double>(zeros_like(rows, {}, where), {}, where);
-      for (int axis = s.rank(); --axis > 0;) like = reduce_sum(like, axis, where);
-      return dsl::random_like<op::random_uniform>(like, {{"seed", o.seed}}, where);
-    }
-    return {};
-  };
-  return gather(rows, argsort(draw(), {}, where), {.name = o.name.empty() ? "shuffle" : o.name}, where);
+  const gather_options named{.name = o.name.empty() ? "shuffle" : o.name};
+  if constexpr (!std::is_same_v<T, std::string>) {
+    if (s[0] < 0)
+      return gather(rows, dsl::random_order(cast<double>(zeros_like(rows, {}, where), {}, where), o.seed, where), named,
+                    where);
+  }
+  return gather(rows, dsl::random_order(s[0], o.seed, where), named, where);
 }
 
 }}  // namespace pinion::v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/order/samples.ipp>
+#endif

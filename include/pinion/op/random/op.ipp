@@ -14,7 +14,7 @@ PINION_DECL void infer_random(shape_context& c, dtype_set types) {
   const auto type = c.attrs().get<dtype>("dtype");
   if (c.inputs() == 0 && !c.attrs().has("shape")) c.fail(c.op() + " needs attribute 'shape', or an input that has it");
   const shape& extent = c.inputs() == 1 ? c.shape(0) : c.attrs().get<shape>("shape");
-  if (!types.has(type)) c.fail(c.op() + " of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
+  c.expect_dtype(type, types);
   if (!extent.known() && c.inputs() == 0)
     c.fail("random values of shape " + to_string(extent) + ": the shape must be known");
   if (const auto first = c.attrs().get_or<std::int64_t>("first", 0); first < 0 || !countable({first}))

@@ -42,23 +42,18 @@ struct rnn_result {
 };
 
 namespace dsl {
-// Makes the node of a cell from x [length, batch, gates units], states and recurrent weights.
-output make_cell(graph& g, std::string_view op, std::vector<output> inputs, const recurrent_options& options,
-                 source_location where);
+// Makes the node of a cell from x [length, batch, gates units], the states and recurrent weights.
+output make_cell(std::string_view op, const any_expr& x, const std::vector<any_expr>& states, const any_expr& u,
+                 const recurrent_options& options, source_location where);
 
 // The node of a cell whose x is multiplied by its weights first.
 template <element T, class X, class W, class B>
-output cell_node(std::string_view op, const X& x, std::vector<any_expr> states, const W& weights, const any_expr& u,
-                 const B& bias, const recurrent_options& options, source_location where) {
+output cell_node(std::string_view op, const X& x, const std::vector<any_expr>& states, const W& weights,
+                 const any_expr& u, const B& bias, const recurrent_options& options, source_location where) {
   const called_from line(where);
   const name_scope scope{options.name.empty() ? std::string_view(op) : options.name};
   const expr<T> product = matmul(x, weights, {}, where);
-  const expr<T> inner = product + bias;
-  graph& g = inner.owner();
-  std::vector<output> inputs{inner.endpoint(g)};
-  for (const any_expr& state : states) inputs.push_back(state.endpoint(g));
-  inputs.push_back(u.endpoint(g));
-  return make_cell(g, op, std::move(inputs), options, where);
+  return make_cell(op, expr<T>(product + bias), states, u, options, where);
 }
 }  // namespace dsl
 

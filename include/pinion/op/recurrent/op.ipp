@@ -47,9 +47,8 @@ class sequence_shapes {
 
  private:
   void see_dtype(int input) const {
-    if (!dtypes::floating.has(c_.dtype(input)) || c_.dtype(input) != c_.dtype(0))
-      c_.fail(c_.op() + " of " + std::string(to_string(c_.dtype(input))) + " beside " +
-              std::string(to_string(c_.dtype(0))) + "; it takes float or double, of one dtype");
+    c_.expect_dtype(c_.dtype(input), dtypes::floating);
+    c_.expect_same_dtype(input);
   }
   const shape* see(int input, int rank, const std::string& wanted) const {
     const shape& of = c_.shape(input);

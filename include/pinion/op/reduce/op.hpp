@@ -26,8 +26,6 @@ axis_set reduced_axes(const attributes& attrs, int rank);
 // The shape of a reduced tensor. Requires: a known rank.
 shape without_axes(const shape& x, axis_set axes, bool keep_dims);
 
-void expect_number(const shape_context& c, dtype_set types);
-
 shape reduced_shape(const attributes& attrs, const shape& x);
 
 // Checks that the shape of input 0 is that of a reduction of x.

@@ -37,11 +37,6 @@ PINION_DECL shape without_axes(const shape& x, axis_set axes, bool keep_dims) {
   return y;
 }
 
-PINION_DECL void expect_number(const shape_context& c, dtype_set types) {
-  if (!types.has(c.dtype(0)))
-    c.fail(c.op() + " of " + std::string(to_string(c.dtype(0))) + " is not defined; pn::cast converts");
-}
-
 PINION_DECL shape reduced_shape(const attributes& attrs, const shape& x) {
   const bool keep_dims = attrs.get_or("keep_dims", false);
   if (x.has_rank()) return without_axes(x, reduced_axes(attrs, x.rank()), keep_dims);
@@ -84,7 +79,7 @@ PINION_DECL void share_gradient(gradient_context& g) {
 namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void reduction::infer(shape_context& c) {
-  detail::expect_number(c, dtypes::numbers);
+  c.expect_dtype(c.dtype(0), dtypes::numbers);
   c.output(c.dtype(0), detail::reduced_shape(c.attrs(), c.shape(0)));
 }
 
@@ -114,12 +109,12 @@ PINION_DECL void reduce_prod::gradient(gradient_context& g) {
 }
 
 PINION_DECL void reduce_all::infer(shape_context& c) {
-  detail::expect_number(c, kernels.cpu);
+  c.expect_dtype(c.dtype(0), kernels.cpu);
   c.output(c.dtype(0), detail::reduced_shape(c.attrs(), c.shape(0)));
 }
 
 PINION_DECL void expand_like::infer(shape_context& c) {
-  detail::expect_number(c, dtypes::numbers);
+  c.expect_dtype(c.dtype(0), dtypes::numbers);
   const shape x = detail::broadcast_of_inputs(c, 1, c.inputs());
   detail::expect_reduced(c, x);
   const bool narrow = c.attrs().get_or("narrow", false) && x.has_rank();
@@ -195,7 +190,7 @@ PINION_DECL void prod_grad::gradient(gradient_context& g) {
 }
 
 PINION_DECL void argmax::infer(shape_context& c) {
-  detail::expect_number(c, dtypes::numbers);
+  c.expect_dtype(c.dtype(0), dtypes::numbers);
   const shape& x = c.shape(0);
   if (!x.has_rank()) return c.output(dtype::int64, shape::any());
   const int axis = checked_axis(c.attrs().get<std::int64_t>("axis"), x.rank());

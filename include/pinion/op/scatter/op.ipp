@@ -57,11 +57,6 @@ PINION_DECL void expect_id_each(const shape& x, const shape& ids) {
 
 namespace scatter {
 
-inline void expect_numbers(const shape_context& c, int i) {
-  if (!dtypes::numbers.has(c.dtype(i)))
-    c.fail(c.op() + " of " + std::string(to_string(c.dtype(i))) + " is not defined; pn::cast converts");
-}
-
 inline std::int64_t segments_of(const attributes& attrs) {
   return attrs.get<std::int64_t>("segments");
 }
@@ -69,7 +64,7 @@ inline std::int64_t segments_of(const attributes& attrs) {
 // The output of a scatter into a tensor of that shape.
 inline void infer_scatter(shape_context& c, const shape& to) {
   expect_row_index(c, 0);
-  expect_numbers(c, 1);
+  c.expect_dtype(c.dtype(1), dtypes::numbers);
   expect_updates(c.shape(0), c.shape(1), to);
   c.output(c.dtype(1), to);
 }
@@ -134,7 +129,7 @@ PINION_DECL void scatter_nd_like::gradient(gradient_context& g) {
 }
 
 PINION_DECL void segment_fold::infer(shape_context& c) {
-  detail::scatter::expect_numbers(c, 0);
+  c.expect_dtype(c.dtype(0), dtypes::numbers);
   detail::expect_row_index(c, 1);
   detail::expect_id_each(c.shape(0), c.shape(1));
   c.output(c.dtype(0), detail::with_rows(c.shape(0), detail::scatter::segments_of(c.attrs())));
@@ -184,7 +179,7 @@ PINION_DECL void segment_recurrence::gradient(gradient_context& g) {
 }
 
 PINION_DECL void gather_segments::infer(shape_context& c) {
-  detail::scatter::expect_numbers(c, 0);
+  c.expect_dtype(c.dtype(0), dtypes::numbers);
   detail::expect_row_index(c, 1);
   c.expect_rank(1, 1, "the ids of GatherSegments");
   const std::int64_t n = detail::scatter::segments_of(c.attrs());

@@ -2,15 +2,14 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
+#include <pinion/op/order/op.hpp>
+#include <pinion/op/order/sorted.hpp>
 #include <pinion/op/search/op.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
@@ -47,20 +46,13 @@ inline void run_mask_indices(kernel_context& c, const attributes& attrs) {
   for_true(mask, [&](std::int64_t e, std::int64_t i) { indices[i] = e; });
 }
 
-inline void expect_int32_count(std::int64_t n, const char* of) {
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  if (n > most)
-    throw error(errc::invalid_argument,
-                std::to_string(n) + " " + of + " have places that are no int32; " + std::to_string(most) + " would do");
-}
-
 // T is the type of the elements, or one of their size by whose bits they are compared.
 template <class T>
 void run_unique(kernel_context& c) {
   const any_tensor x = c.input(0);
   if (x.shape().rank() != 1)
     throw error(errc::invalid_argument, "the elements of Unique have one axis, not shape " + to_string(x.shape()));
-  expect_int32_count(x.count(), "elements");
+  expect_int32_places(x.count());
   auto* const indices = c.allocate(1, dtype::int32, x.shape()).template data<std::int32_t>();
   const T* const from = static_cast<const T*>(x.raw());
   std::unordered_map<T, std::int32_t> found;
@@ -74,27 +66,19 @@ void run_unique(kernel_context& c) {
   for (const std::int64_t i : firsts) *to++ = from[i];
 }
 
-// The order of sorted lines: NaN is last.
-template <class T>
-bool is_less(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>)
-    if (std::isnan(b)) return !std::isnan(a);
-  return a < b;
-}
-
 template <class T, bool Upper>
 void run_bound(kernel_context& c) {
   const any_tensor sorted = c.input(0), values = c.input(1);
   expect_lines(sorted.shape(), values.shape());
   const std::int64_t n = sorted.shape()[sorted.shape().rank() - 1], k = values.shape()[values.shape().rank() - 1];
-  expect_int32_count(n, "elements of a line");
+  expect_int32_places(n);
   const any_tensor y = c.allocate(0, dtype::int32, values.shape());
   c.launch([sorted, values, y, n, k, services = c.services] {
     in_ranges(*services, values.count(), 32, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t i = first; i < last; ++i) {
         const T *const line = sorted.data<T>() + i / k * n, value = values.data<T>()[i];
-        const T* const at = Upper ? std::upper_bound(line, line + n, value, is_less<T>)
-                                  : std::lower_bound(line, line + n, value, is_less<T>);
+        const T* const at = Upper ? std::upper_bound(line, line + n, value, order::stands_before<T>{})
+                                  : std::lower_bound(line, line + n, value, order::stands_before<T>{});
         y.data<std::int32_t>()[i] = static_cast<std::int32_t>(at - line);
       }
     });

@@ -19,8 +19,6 @@ struct slicing {
 
 namespace detail {
 
-void expect_one_dtype(const shape_context& c, int first = 0);
-
 // Checks that an attribute has one number for each axis of x. Throws invalid_argument otherwise.
 void expect_one_each(std::string_view op, const integers& numbers, const shape& x, std::string_view what);
 

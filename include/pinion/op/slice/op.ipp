@@ -14,13 +14,6 @@
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
-PINION_DECL void expect_one_dtype(const shape_context& c, int first) {
-  for (int i = first + 1; i < c.inputs(); ++i)
-    if (c.dtype(i) != c.dtype(first))
-      c.fail(c.op() + " of " + std::string(to_string(c.dtype(first))) + " and " + std::string(to_string(c.dtype(i))) +
-             "; pn::cast converts one of them");
-}
-
 PINION_DECL void expect_one_each(std::string_view op, const integers& numbers, const shape& x, std::string_view what) {
   if (x.has_rank() && static_cast<int>(numbers.size()) != x.rank())
     throw error(errc::invalid_argument, std::string(op) + " has " + std::to_string(numbers.size()) + " " +
@@ -147,14 +140,14 @@ PINION_DECL shape tiled(const shape& x, const integers& multiples) {
 namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void concat::infer(shape_context& c) {
-  detail::expect_one_dtype(c);
+  c.expect_one_dtype();
   std::vector<shape> parts;
   for (int i = 0; i < c.inputs(); ++i) parts.push_back(c.shape(i));
   c.output(c.dtype(0), detail::concatenated(parts, c.attrs().get<std::int64_t>("axis")));
 }
 
 PINION_DECL void split_like::infer(shape_context& c) {
-  detail::expect_one_dtype(c);
+  c.expect_one_dtype();
   std::vector<shape> parts;
   for (int i = 1; i < c.inputs(); ++i) parts.push_back(c.shape(i));
   const shape whole = detail::concatenated(parts, c.attrs().get<std::int64_t>("axis"));
@@ -232,7 +225,7 @@ PINION_DECL void slice_like::gradient(gradient_context& g) {
 PINION_DECL void pad::infer(shape_context& c) {
   detail::expect_paddings(name, c.attrs(), c.shape(0));
   const std::string type(to_string(c.dtype(0)));
-  if (!dtypes::moved.has(c.dtype(0))) c.fail("Pad of " + type + " is not defined");
+  c.expect_dtype(c.dtype(0), dtypes::moved);
   if (const double value = c.attrs().get_or("value", 0.0); !detail::holds(c.dtype(0), value))
     c.fail("a padding with " + number_text(value) + ", which no " + type + " holds");
   c.output(c.dtype(0), detail::padded(c.shape(0), c.attrs().get<integers>("before"), c.attrs().get<integers>("after")));
@@ -253,9 +246,8 @@ PINION_DECL void mirror_pad::gradient(gradient_context& g) {
 }
 
 PINION_DECL void mirror_pad_grad::infer(shape_context& c) {
-  detail::expect_one_dtype(c);
-  if (!dtypes::floating.has(c.dtype(0)))
-    c.fail("MirrorPadGrad of " + std::string(to_string(c.dtype(0))) + " is not defined");
+  c.expect_one_dtype();
+  c.expect_dtype(c.dtype(0), dtypes::floating);
   if (!fits(c.shape(0), detail::mirrored(name, c.attrs(), c.shape(1))))
     c.fail("a gradient of shape " + to_string(c.shape(0)) + " does not fit " + to_string(c.shape(1)) + " padded");
   c.output(c.dtype(0), c.shape(1));
@@ -280,11 +272,10 @@ PINION_DECL void tile::gradient(gradient_context& g) {
 }
 
 PINION_DECL void tile_grad::infer(shape_context& c) {
-  detail::expect_one_dtype(c);
+  c.expect_one_dtype();
   const auto& multiples = c.attrs().get<integers>("multiples");
   detail::expect_one_each(name, multiples, c.shape(1), "multiples");
-  if (!dtypes::floating.has(c.dtype(0)))
-    c.fail("TileGrad of " + std::string(to_string(c.dtype(0))) + " is not defined");
+  c.expect_dtype(c.dtype(0), dtypes::floating);
   if (!fits(c.shape(0), detail::tiled(c.shape(1), multiples)))
     c.fail("a gradient of shape " + to_string(c.shape(0)) + " does not fit " + to_string(c.shape(1)) + " tiled");
   c.output(c.dtype(0), c.shape(1));

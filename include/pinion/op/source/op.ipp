@@ -61,7 +61,7 @@ PINION_DECL std::int64_t range::count(const attributes& of) {
 
 PINION_DECL void range::infer(shape_context& c) {
   const auto type = c.attrs().get<dtype>("dtype");
-  if (!types.has(type)) c.fail("Range of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
+  c.expect_dtype(type, types);
   for (const char* const number : {"start", "limit", "delta"})
     if ((c.attrs().find(number)->get_if<double>() != nullptr) == is_integer(type))
       c.fail("attribute '" + std::string(number) + "' of a Range of " + std::string(to_string(type)) + " is " +

@@ -24,7 +24,7 @@ PINION_DECL void strided_slice::gradient(gradient_context& g) {
 }
 
 PINION_DECL void strided_slice_grad::infer(shape_context& c) {
-  detail::expect_one_dtype(c);
+  c.expect_one_dtype();
   const detail::strided_spec spec(c.attrs());
   const shape& like = c.shape(1);
   if (like.has_rank()) detail::expect_sliced(c.shape(0), detail::sliced_shape(spec.ranges(like)), like);

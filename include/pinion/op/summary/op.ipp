@@ -14,7 +14,7 @@ PINION_DECL void infer_summary(shape_context& c, dtype_set types) {
   const auto& tag = c.attrs().get<std::string>("tag");
   if (tag.empty()) c.fail("a summary without a tag is shown nowhere");
   if (!is_utf8(tag)) c.fail("a tag that is not UTF-8 makes a file unreadable");
-  if (!types.has(c.dtype(0))) c.fail(c.op() + " of " + std::string(to_string(c.dtype(0))) + " is not defined");
+  c.expect_dtype(c.dtype(0), types);
   c.output(dtype::string, {});
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/op/source/functions.hpp>
@@ -130,6 +131,14 @@ expr<T> assign_sub(const variable_handle<T>& v, V&& amount, source_location wher
 // they hold otherwise. A variable that is read without a value fails the step with failed_precondition.
 operation global_variables_initializer(std::string_view name = "init",
                                        source_location where = source_location::current());
+
+// The variables made so far in the default graph, in the order in which they were made: all but the local ones, or those
+// that an optimizer trains. With the name of a scope, only those in it. TensorFlow: tf.global_variables and
+// tf.trainable_variables, whose scope is a regular expression.
+//
+//   auto tune = tr::adam{{}}.minimize(loss, {.variables = pn::trainable_variables("head")});
+std::vector<operation> global_variables(std::string_view scope = {});
+std::vector<operation> trainable_variables(std::string_view scope = {});
 
 }}  // namespace pinion::v0
 

@@ -46,6 +46,27 @@ PINION_DECL any_variable make_variable(any_tensor initial, const variable_option
 
 namespace pinion { inline namespace v0 {
 
+namespace dsl {
+// The nodes of a collection of the default graph whose names are in a scope; all of them if that is empty.
+inline std::vector<operation> in_scope(const char* collection, std::string_view scope) {
+  graph& g = default_graph();
+  std::vector<operation> found;
+  for (const node_id id : g.collection(collection)) {
+    const std::string_view name = g[id].name;
+    if (scope.empty() || name == scope || (name.starts_with(scope) && name[scope.size()] == '/'))
+      found.push_back({g, id});
+  }
+  return found;
+}
+}  // namespace dsl
+
+PINION_DECL std::vector<operation> global_variables(std::string_view scope) {
+  return dsl::in_scope("variables", scope);
+}
+PINION_DECL std::vector<operation> trainable_variables(std::string_view scope) {
+  return dsl::in_scope("trainable_variables", scope);
+}
+
 PINION_DECL operation global_variables_initializer(std::string_view name, source_location where) {
   graph& g = default_graph();
   node_request request{.op = op::no_op::name, .base_name = std::string(name), .where = where};

@@ -53,8 +53,7 @@ template <class Self>
 struct counting_assignment : assignment<Self> {
   static constexpr kernel_set kernels{.cpu = dtypes::numbers, .gpu = dtypes::floating | dtype_set{dtype::int64}};
   static void infer(shape_context& c) {
-    if (!dtypes::numbers.has(c.dtype(0)))
-      c.fail(c.op() + " of a " + std::string(to_string(c.dtype(0))) + " variable is not defined");
+    c.expect_dtype(c.dtype(0), dtypes::numbers);
     detail::infer_assignment(c);
   }
 };

@@ -32,6 +32,7 @@ PINION_DECL scalar_value adafactor::rate(graph& g, const std::vector<gradient_of
 PINION_DECL scalar_value adafactor::new_part(graph& g, node_id variable) const {
   const node_id part = made().find_or_make(g, no_node, "new_part", [&] {
     const control_dependencies none{nullptr};
+    const colocate_with apart{nullptr};
     const auto t = handle_of<double>(g, made().find(g, no_node, "iterations"));
     const colocate_with near{operation(t)};
     return detail::rate_node<rates::power_of_step>(g, "Adafactor/new_part", {1, t, o_.beta2_decay}).id(g);

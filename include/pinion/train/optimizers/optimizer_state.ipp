@@ -82,7 +82,8 @@ PINION_DECL bool says_of(const std::function<bool(std::string_view)>& function, 
 
 PINION_DECL any_expr rate_of_variable(graph& g, node_id variable, const scalar_value& rate) {
   const dtype type = g[variable].outputs[0].dtype;
-  if (!rate.is_number()) {
+  if (!rate.is_number()) {  // shared by variables on several devices, it stands with none of them
+    const colocate_with none{nullptr};
     const colocate_with near(operation(rate.expression()));
     return as_dtype(rate.expression(), type, rate.expression().node().where);
   }
