@@ -50,9 +50,9 @@ node_id number_of_mixed_precision(const slot_table& made, graph& g, std::string_
 // to 16 bits and add up in float. The model is written as ever, in float, and so are variables, activations and
 // gradients: nothing of 16 bits is stored. Products are those of matmul, einsum, convolutions, attention and
 // recurrent cells, in bodies of loops and conditionals too. With oneDNN, a processor that has instructions for bfloat16
-// computes large ones about twice as fast; elsewhere, and for half, they are computed in float from rounded operands,
-// which takes longer than without, up to twice as long. GPUs pass over it: there gpu_options::float_products decides
-// for a session. Products of double stay as they are.
+// computes large ones 1.5 to 2 times as fast; elsewhere, and for half, they are computed in float from rounded
+// operands, which takes longer than without, up to twice as long. GPUs pass over it: there gpu_options::float_products
+// decides for a session. Products of double stay as they are.
 //
 // compute_gradients marks the products. They stay marked for all who run them, such as an evaluation of the same graph.
 // It comes before a session runs them: a session that has run a product, or a server that has been sent it, computes it
