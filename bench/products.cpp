@@ -1,5 +1,6 @@
 // Matrix products in a step, beside the library called directly: the sizes of the MNIST step and squares, with operands
-// as they are or stored transposed, in one and in two threads.
+// as they are or stored transposed, in one and in two threads; and products that round their operands to bfloat16,
+// beside those of floats.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -83,6 +84,29 @@ void measure(const sizes& s) {
 #endif
 }
 
+// A product of floats that rounds its operands, as tr::mixed_precision makes it, beside one that does not.
+void measure_rounded(std::int64_t side) {
+  const std::string text = sizes{side, side, side}.text() + " rounded to bfloat16";
+  if (!pn::op::has_fast_products(pn::dtype::bfloat16))
+    return bench::print_missing(text, "the processor does not multiply such numbers");
+  pn::graph g;
+  const auto use = g.as_default();
+  const auto a = filled(side, side);
+  const auto A = pn::placeholder<float>(a.shape()), B = pn::placeholder<float>(a.shape());
+  const auto product = [&](pn::dtype compute) {
+    const auto inputs = {A.endpoint(g), B.endpoint(g)};
+    return pn::operation(g, pn::build(g, {.op = "MatMul", .inputs = inputs, .attrs = {{"compute", compute}}}));
+  };
+  pn::session s{{.inter_op_threads = 1, .intra_op_threads = 1}};
+  auto rounded = s.make_callable(pn::feeds(A, B), pn::fetches(), pn::targets(product(pn::dtype::bfloat16)));
+  auto plain = s.make_callable(pn::feeds(A, B), pn::fetches(), pn::targets(product(pn::dtype::float32)));
+  bench::contest c;
+  const int ours = c.add("pinion, bfloat16", bench::thread_seconds, [&] { rounded(a, a); });
+  const int theirs = c.add("pinion, float", bench::thread_seconds, [&] { plain(a, a); });
+  c.run(9);
+  c.row(text, ours, theirs, bench::at_most(side >= 1024 ? .65 : .75));
+}
+
 }  // namespace
 
 int main() {
@@ -98,5 +122,6 @@ int main() {
     if (bench::quick() && side > 512) break;
     for (const bool ta : {false, true})
       for (const bool tb : {false, true}) measure({side, side, side, ta, tb});
+    if (side >= 256) measure_rounded(side);
   }
 }

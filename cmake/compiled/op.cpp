@@ -16,6 +16,7 @@
 #include <pinion/op/gather/op.ipp>
 #include <pinion/op/layer/op.ipp>
 #include <pinion/op/layout/op.ipp>
+#include <pinion/op/matmul/compute_dtype.ipp>
 #include <pinion/op/matmul/op.ipp>
 #include <pinion/op/nn/op.ipp>
 #include <pinion/op/norm/op.ipp>

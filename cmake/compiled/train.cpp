@@ -34,6 +34,7 @@
 #include <pinion/train/optimizers/gradient_of_variable.ipp>
 #include <pinion/train/optimizers/lamb.ipp>
 #include <pinion/train/optimizers/lion.ipp>
+#include <pinion/train/optimizers/mixed_precision.ipp>
 #include <pinion/train/optimizers/moments.ipp>
 #include <pinion/train/optimizers/momentum.ipp>
 #include <pinion/train/optimizers/muon.ipp>
@@ -41,6 +42,7 @@
 #include <pinion/train/optimizers/optimizer_state.ipp>
 #include <pinion/train/optimizers/option_checks.ipp>
 #include <pinion/train/optimizers/rmsprop.ipp>
+#include <pinion/train/optimizers/rounded_products.ipp>
 #include <pinion/train/optimizers/schedules.ipp>
 #include <pinion/train/optimizers/slots.ipp>
 #include <pinion/train/optimizers/step_node.ipp>

@@ -38,6 +38,7 @@
 #include <pinion/train/optimizers/gradient_descent.hpp>
 #include <pinion/train/optimizers/lamb.hpp>
 #include <pinion/train/optimizers/lion.hpp>
+#include <pinion/train/optimizers/mixed_precision.hpp>
 #include <pinion/train/optimizers/momentum.hpp>
 #include <pinion/train/optimizers/muon.hpp>
 #include <pinion/train/optimizers/rmsprop.hpp>

@@ -290,7 +290,7 @@ TEST_CASE("members of a group that ask for different devices are refused, both n
   auto a = place<"/cpu:1">(constant<float>(one_number, "a"));
   const colocate_with near{a};
   auto b = constant<float>(one_number, "b");
-  w.g.pin(id_of(b), parse_device("/cpu:0"), "here");
+  dsl::pin(w.g, id_of(b), parse_device("/cpu:0"), "here");
   const auto e = caught([&] { w.plan({a, b}); });
   CHECK(e.code() == errc::invalid_argument);
   CHECK(e.sentence() ==
@@ -306,7 +306,7 @@ TEST_CASE("soft placement drops a colocation that cannot be, and the plan says s
   auto a = place<"/job:ps">(constant<float>(one_number, "a"));
   const colocate_with near{a};
   auto b = constant<float>(one_number, "b");
-  w.g.pin(id_of(b), parse_device("/job:worker"), "here");
+  dsl::pin(w.g, id_of(b), parse_device("/job:worker"), "here");
   const auto p = w.plan({a, b});
   CHECK(where(p) == "a /job:ps/replica:0/task:0/device:CPU:0, b /job:worker/replica:0/task:0/device:CPU:0");
   CHECK_THAT(p.find("b")->reason,
@@ -317,7 +317,7 @@ TEST_CASE("soft placement drops a colocation that cannot be, and the plan says s
 TEST_CASE("an op that works on a variable gives up its own request for the variable's, and the plan says so") {
   world w{"cpu:0", "cpu:1"};
   auto v = place<"/cpu:1">(variable(1.f, {.name = "v"}));
-  w.g.pin(id_of(v.initializer()), parse_device("/cpu:0"), "here");
+  dsl::pin(w.g, id_of(v.initializer()), parse_device("/cpu:0"), "here");
   const auto p = w.plan({v.initializer()});
   CHECK(p.device_of("v/Assign") == only_task + "CPU:1");
   CHECK(p.find("v/Assign")->reason ==
@@ -525,7 +525,7 @@ TEST_CASE("a request that its group does not share is noted on the node that mad
   auto a = place<"/gpu:0">(constant<float>(one_number, "a"));
   const colocate_with near{a};
   auto b = constant<float>(one_number, "b");
-  w.g.pin(id_of(b), parse_device("/gpu:1"), "here");
+  dsl::pin(w.g, id_of(b), parse_device("/gpu:1"), "here");
   const auto p = w.plan({a, b});
   CHECK_THAT(p.find("b")->reason,
              Contains("its request /device:GPU:1 was loosened, since those that must stand with it ask for "
@@ -535,7 +535,7 @@ TEST_CASE("a request that its group does not share is noted on the node that mad
 TEST_CASE("an error blames who asked, not who must stand with it") {
   world w{"cpu:0"};
   auto v = variable(1.f, {.name = "v"});
-  w.g.pin(id_of(v.initializer()), parse_device("/gpu:9"), "here");
+  dsl::pin(w.g, id_of(v.initializer()), parse_device("/gpu:9"), "here");
   const auto e = caught([&] { w.plan({v.initializer()}); });
   CHECK(e.node() == "v/Assign");
   CHECK_THAT(e.sentence(), Catch::StartsWith("'v/Assign' cannot be placed on /device:GPU:9: no such device"));

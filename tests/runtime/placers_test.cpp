@@ -88,7 +88,7 @@ TEST_CASE("a plan is made anew once a node was pinned or the graph grew, and bin
   CHECK_THAT(own.sess.plan(a).device_of("a"), Catch::EndsWith("CPU:0"));
   auto b = exp(a, "b");
   CHECK_THAT(own.sess.plan(a).device_of("a"), Catch::EndsWith("CPU:1"));
-  own.g.pin(id_of(a), parse_device("/cpu:3"), "here");
+  dsl::pin(own.g, id_of(a), parse_device("/cpu:3"), "here");
   CHECK(own.sess.plan(a).find("a")->reason == "pinned by place at here");
   CHECK(own.calls() == 3);
 }
@@ -166,7 +166,7 @@ TEST_CASE("what placement gives up is logged, a line each") {
   graph g;
   const auto use = g.as_default();
   auto v = place<"/cpu:1">(variable(1.f, {.name = "v"}));
-  g.pin(id_of(v.initializer()), parse_device("/cpu:0"), "here");
+  dsl::pin(g, id_of(v.initializer()), parse_device("/cpu:0"), "here");
   std::string log;
   session sess{{.graph = &g,
                 .log_device_placement = true,

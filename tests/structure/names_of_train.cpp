@@ -153,6 +153,8 @@ using pinion::train::mean;
 using pinion::train::metric;
 using pinion::train::metric_options;
 using pinion::train::minimize_options;
+using pinion::train::mixed_precision;
+using pinion::train::mixed_precision_options;
 using pinion::train::momentum;
 using pinion::train::momentum_options;
 using pinion::train::monitored_session_options;

@@ -165,4 +165,5 @@ TEST_CASE("optimizers of whole variables, micro-batches and averages run compile
   check_updates(tr::muon{{}});
   check_updates(tr::muon{{.use_nesterov = false, .weight_decay = .1}});
   check_updates(tr::accumulate{tr::adamw{{}}, 4});
+  check_updates(tr::mixed_precision{tr::adamw{{}}, {.compute = dtype::half}});
 }

@@ -78,6 +78,7 @@ TEST_CASE_METHOD(line_fixture,
   here([&] { (void)tr::adafactor{{.learning_rate = .1, .beta1 = .5}}.minimize(l); });
   here([&] { (void)tr::muon{{.learning_rate = .1}}.minimize(l); });
   here([&] { (void)tr::accumulate{tr::adam{{}}, 2}.minimize(l, {.global_step = step}); });
+  here([&] { (void)tr::mixed_precision{tr::adam{{}}, {.compute = dtype::half}}.minimize(l, {.global_step = step}); });
   here([&] { (void)tr::weight_averages{.num_updates = step}.apply(no_op()); });
   here([&] { (void)tr::momentum{{}}.apply_gradients(tr::momentum{{}}.compute_gradients(l)); });
   here([&] { (void)tr::adam{{}}.minimize(reduce_sum(nn::embedding(numbers, 10, 4))); });

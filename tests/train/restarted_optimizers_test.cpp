@@ -57,4 +57,5 @@ TEST_CASE("a restart from a checkpoint continues bit for bit") {
   continues(tr::adafactor{{.learning_rate = .1, .beta1 = .5}});
   continues(tr::muon{{.learning_rate = .1}});
   continues(tr::accumulate{tr::adamw{{.learning_rate = .1}}, 3});
+  continues(tr::mixed_precision{tr::adamw{{.learning_rate = .1}}, {.compute = dtype::half, .growth_interval = 3}});
 }

@@ -2,7 +2,7 @@
 //
 // Invariants
 //   1. An edge leads from an earlier node to a later one.
-//   2. A settled node has its name and its device, and keeps them; pin() alone adds to its request later. Only
+//   2. A settled node has its name and its device, and keeps them; what change() is for adds to its request later. Only
 //      elementwise nodes are unsettled, until somebody asks for a name or a device.
 //   3. Unsettled nodes settle in the order in which they were made.
 //   4. An elementwise node that nothing reads may be absorbed by its first consumer; its id is then unused.
@@ -121,8 +121,10 @@ class graph {
   const node& peek(node_id id) const;
   node_id peek(std::string_view name) const;
 
-  // Applies a spec to the request of a node as its innermost guard.
-  void pin(node_id id, const device_spec& spec, const std::string& where);
+  // A node whose request or attributes are about to change, for place() and for training in mixed precision. Settles
+  // the graph first. A session that has run the node, or has sent it to a server, keeps it as it was. Requires: the
+  // node still is what its op infers.
+  node& change(node_id id);
 
   // Counts the nodes added and absorbed, and the requests changed. Whatever is derived from a graph holds while this
   // number stays the same.

@@ -194,13 +194,10 @@ PINION_DECL void graph::absorb(node_id id) {
   std::erase(records_->unsettled, id);
 }
 
-PINION_DECL void graph::pin(node_id id, const device_spec& spec, const std::string& where) {
+PINION_DECL node& graph::change(node_id id) {
   settle();
   ++records_->changes;
-  node& n = records_->at(id);
-  n.requested = merge(n.requested, spec);
-  n.request_reason = "place at " + where + (n.request_reason.empty() ? "" : ", " + n.request_reason);
-  n.pinned = true;
+  return records_->at(id);
 }
 
 PINION_DECL std::uint64_t graph::changes() const {

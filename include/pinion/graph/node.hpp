@@ -65,7 +65,7 @@ struct node {
   bool settled = false;                       // it has its name and its device
   bool absorbed = false;                      // its consumer does its work, and its id is unused
   bool named = false;                         // its user named it, so no consumer absorbs it
-  bool pinned = false;                        // a spec was laid over its request: see graph::pin
+  bool pinned = false;                        // a spec was laid over its request: see dsl::pin
   bool on_host = false;                       // it computes on a CPU: only the task and CPU of a request count
 };
 

@@ -96,6 +96,14 @@ constexpr void check_kernel() {
   }
 }
 
+// Applies a spec to the request of a node as its innermost guard.
+inline void pin(graph& g, node_id id, const device_spec& spec, const std::string& where) {
+  node& n = g.change(id);
+  n.requested = merge(n.requested, spec);
+  n.request_reason = "place at " + where + (n.request_reason.empty() ? "" : ", " + n.request_reason);
+  n.pinned = true;
+}
+
 }  // namespace dsl
 
 // Places an expression on a device that the compiler has checked: place<"/gpu:0">(2 * s). It applies the device spec to
@@ -120,13 +128,13 @@ auto place(E&& e, source_location where = source_location::current()) {
   if constexpr (std::is_lvalue_reference_v<E>) {
     auto copy = identity(e, {}, where);
     graph& g = copy.owner();
-    g.pin(copy.id(g), tag::spec, to_string(where));
+    dsl::pin(g, copy.id(g), tag::spec, to_string(where));
     return expr<T, dsl::made_by<op::identity>, tag>(g, copy.endpoint(g));
   } else {
     using both = merge_t<dsl::place_of<E>, tag>;  // tags nest; the inner one is applied last and wins
     dsl::check_kernel<typename dsl::op_of_program<program>::type, T, both>();
     graph& g = e.owner();
-    g.pin(e.id(g), tag::spec, to_string(where));
+    dsl::pin(g, e.id(g), tag::spec, to_string(where));
     return expr<T, program, both>(g, e.endpoint(g));
   }
 }
@@ -139,7 +147,7 @@ variable_handle<T> place(variable_handle<T>&& v, source_location where = source_
   using tag = std::remove_cvref_t<decltype(at<S>)>;
   dsl::check_kernel<op::variable, T, tag>();
   graph& g = v.owner();
-  for (node_id id : {v.id(g), v.initializer().id(g), v.read_id(g)}) g.pin(id, tag::spec, to_string(where));
+  for (node_id id : {v.id(g), v.initializer().id(g), v.read_id(g)}) dsl::pin(g, id, tag::spec, to_string(where));
   return v;
 }
 // A stored variable stays; its value is copied there by an Identity.

@@ -105,7 +105,9 @@ inline std::vector<row> matmul_rows() {
        product_reference,
        {{"MatMul", {f({2, 3}), f({2, 3})}, {}, "the inner dimensions 3 and 2 differ"},
         {"MatMul", {f({2, 3}), d({3, 2})}, {}, "MatMul of float and double"},
-        {"MatMul", {f({2}), f({2, 3})}, {}, "2 dimensions"}}},
+        {"MatMul", {f({2}), f({2, 3})}, {}, "2 dimensions"},
+        {"MatMul", {d({2, 3}), d({3, 2})}, {{"compute", dtype::half}}, "only a product of float"},
+        {"MatMul", {f({2, 3}), f({3, 2})}, {{"compute", dtype::int8}}, "bfloat16, half or float"}}},
       {{"MatMulBias"},
        [](std::string_view, std::int64_t m, std::int64_t n) {
          auto all = product_samples(m, n, ", biased", {}, true);

@@ -21,8 +21,9 @@ constexpr std::int64_t queries_at_once = 64, keys_at_once = 256;
 struct extents {
   std::int64_t heads = 1, m, n, d, e;  // all heads of all leading axes
   std::int64_t sharing = 1;            // heads that have the same keys
+  dtype compute;                       // to which operands of products are rounded
 
-  extents(const shape& q, const shape& k, const shape& v) {
+  extents(const attributes& attrs, const shape& q, const shape& k, const shape& v) : compute(compute_of(attrs)) {
     const int r = q.rank();
     bool fit = r >= 2 && k.rank() == r && v.rank() == r && q[r - 1] == k[r - 1] && k[r - 2] == v[r - 2];
     for (int axis = 0; fit && axis < r - 2; ++axis) {
@@ -129,11 +130,12 @@ inline std::int64_t padded(std::int64_t keys) {
 }
 
 // c = a b^T, or c += a^T b, or c += a b, of matrices stored by rows with that many elements from one to the next.
+// Operands are rounded to `compute`.
 template <class T>
-void multiply(const T* a, std::int64_t lda, bool ta, const T* b, std::int64_t ldb, bool tb, T* c, std::int64_t ldc,
-              std::int64_t m, std::int64_t n, std::int64_t k, bool add) {
+void multiply(dtype compute, const T* a, std::int64_t lda, bool ta, const T* b, std::int64_t ldb, bool tb, T* c,
+              std::int64_t ldc, std::int64_t m, std::int64_t n, std::int64_t k, bool add) {
   product<T> p{a, b, c, m, n, k, ta, tb};
-  p.lda = lda, p.ldb = ldb, p.ldc = ldc, p.add = add;
+  p.lda = lda, p.ldb = ldb, p.ldc = ldc, p.add = add, p.compute = compute;
   gemm(p);
 }
 
@@ -148,11 +150,11 @@ void attend(const extents& of, const scoring<T>& how, std::int64_t head, std::in
   const std::int64_t seen = how.seen(query + queries - 1, of.n);
   for (std::int64_t key = 0; key < seen; key += keys_at_once) {
     const std::int64_t keys = std::min(keys_at_once, seen - key), width = padded(keys);
-    multiply(q, of.d, false, k + key * of.d, of.d, true, scores.data(), width, queries, keys, of.d, false);
+    multiply(of.compute, q, of.d, false, k + key * of.d, of.d, true, scores.data(), width, queries, keys, of.d, false);
     how.finish(scores.data(), width, head, query, queries, key, keys);
     scalar::dispatch<loops::weights_of_scores<T>>(scores.data(), width, queries, greatest.data(), sums.data(), y, of.e,
                                                   of.e);
-    multiply(scores.data(), width, false, v + key * of.e, of.e, false, y, of.e, queries, of.e, keys, true);
+    multiply(of.compute, scores.data(), width, false, v + key * of.e, of.e, false, y, of.e, queries, of.e, keys, true);
   }
   for (std::int64_t r = 0; r < queries; ++r) {
     const T sum = sums[static_cast<std::size_t>(r)];
@@ -165,7 +167,7 @@ void attend(const extents& of, const scoring<T>& how, std::int64_t head, std::in
 template <class T>
 void run(kernel_context& c, const attributes& attrs, bool has_mask) {
   const any_tensor q = c.input(0), k = c.input(1), v = c.input(2), mask = has_mask ? c.input(3) : any_tensor{};
-  const extents of(q.shape(), k.shape(), v.shape());
+  const extents of(attrs, q.shape(), k.shape(), v.shape());
   shape result = q.shape(), rows, scores = q.shape();
   result.set(q.shape().rank() - 1, of.e), scores.set(q.shape().rank() - 1, of.n);
   for (int axis = 0; axis < q.shape().rank() - 1; ++axis) rows.push_back(q.shape()[axis]);
@@ -211,19 +213,21 @@ void attend_back(const extents& of, const scoring<T>& how, std::int64_t head, co
     for (std::int64_t key = 0; key < seen; key += keys_at_once) {
       const std::int64_t keys = std::min(keys_at_once, seen - key), width = padded(keys);
       T *const dk = t.dk + (shared + key) * of.d, *const dv = t.dv + (shared + key) * of.e;
-      multiply(q, of.d, false, k + key * of.d, of.d, true, weights.data(), width, queries, keys, of.d, false);
+      multiply(of.compute, q, of.d, false, k + key * of.d, of.d, true, weights.data(), width, queries, keys, of.d,
+               false);
       how.finish(weights.data(), width, head, query, queries, key, keys);
-      multiply(dy, of.e, false, v + key * of.e, of.e, true, slopes.data(), width, queries, keys, of.e, false);
+      multiply(of.compute, dy, of.e, false, v + key * of.e, of.e, true, slopes.data(), width, queries, keys, of.e,
+               false);
       scalar::dispatch<loops::gradients_of_scores<T>>(weights.data(), slopes.data(), width, queries, t.logarithms + row,
                                                       static_cast<const T*>(products.data()));
-      multiply(weights.data(), width, true, dy, of.e, false, dv, of.e, keys, of.e, queries, true);
+      multiply(of.compute, weights.data(), width, true, dy, of.e, false, dv, of.e, keys, of.e, queries, true);
       if (t.dscores)
         for (std::int64_t r = 0; r < queries; ++r)
           std::copy_n(slopes.data() + r * width, keys, t.dscores + (row + r) * of.n + key);
       for (T& slope : slopes) slope *= how.scale;
-      multiply(slopes.data(), width, true, q, of.d, false, dk, of.d, keys, of.d, queries, true);
-      multiply(slopes.data(), width, false, k + key * of.d, of.d, false, t.dq + row * of.d, of.d, queries, of.d, keys,
-               true);
+      multiply(of.compute, slopes.data(), width, true, q, of.d, false, dk, of.d, keys, of.d, queries, true);
+      multiply(of.compute, slopes.data(), width, false, k + key * of.d, of.d, false, t.dq + row * of.d, of.d, queries,
+               of.d, keys, true);
     }
   }
 }
@@ -235,7 +239,7 @@ void run_gradient(kernel_context& c, const attributes& attrs, int inputs) {
   const any_tensor dy = c.input(0), q = c.input(1), k = c.input(2), v = c.input(3), y = c.input(4),
                    logarithms = c.input(5), mask = has_mask ? c.input(6) : any_tensor{},
                    of_logarithms = inputs > (has_mask ? 7 : 6) ? c.input(inputs - 1) : any_tensor{};
-  const extents of(q.shape(), k.shape(), v.shape());
+  const extents of(attrs, q.shape(), k.shape(), v.shape());
   shape result = q.shape(), scores = q.shape();
   result.set(q.shape().rank() - 1, of.e), scores.set(q.shape().rank() - 1, of.n);
   const auto has_rows = [&](const any_tensor& x) { return x.empty() || x.count() == of.heads * of.m; };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/op/matmul/compute_dtype.hpp>
 #include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
@@ -10,7 +11,8 @@ namespace pinion { inline namespace v0 { namespace op {
 namespace detail {
 
 struct attending {
-  static constexpr attribute_list attrs{attr::flag("causal").optional(), attr::real("scale").optional()};
+  static constexpr attribute_list attrs =
+      attribute_list{attr::flag("causal").optional(), attr::real("scale").optional()} + compute_attribute;
   static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = {}};
 };

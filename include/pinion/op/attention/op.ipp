@@ -29,6 +29,7 @@ inline bool lead_alike(const shape& q, const shape& k) {
 inline void expect_operands(const shape_context& c, int first) {
   c.expect_dtype(c.dtype(0), dtypes::floating);
   for (int i = 1; i < first + 3; ++i) c.expect_same_dtype(i);
+  expect_compute(c);
   const shape &q = c.shape(first), &k = c.shape(first + 1), &v = c.shape(first + 2);
   const auto fit = [&] {
     for (const shape* of : {&q, &k, &v})

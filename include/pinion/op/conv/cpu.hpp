@@ -88,38 +88,52 @@ void convolve_by_products(conv_pass pass, const image_geometry& g, const T* a, c
 
 // ---- convolution
 
-// The oneDNN primitives for the shapes of the latest runs. Thread-safe.
+// A pass whose operands are rounded to `compute`, and the oneDNN primitives for the shapes of the latest runs.
+// Thread-safe.
 class convolver {
  public:
-  explicit convolver(conv_pass pass) : pass_(pass) {}
+  convolver(conv_pass pass, dtype compute) : pass_(pass), compute_(compute) {}
 
   template <class T>
   void run(const image_geometry& g, const T* a, const T* b, T* y) {
     if (g.nothing()) return void(std::fill_n(y, g.result(pass_).count(), T(0)));
+    const bool by_library = std::is_same_v<T, float> && library_convolves(g);
+    const dtype rounded = by_library && is_narrow_ ? dtype::float32 : compute_;
+    const rounded_numbers<T> left(rounded, a, (pass_ == conv_pass::by_images ? g.windows : g.images).count());
+    const rounded_numbers<T> right(rounded, b, (pass_ == conv_pass::by_filters ? g.windows : g.filters).count());
 #if PINION_HAS_ONEDNN
     if constexpr (std::is_same_v<T, float>)
-      if (!overruns_scratch(pass_, g)) {
+      if (by_library) {
         const auto call = primitive_for(g);
-        return calling_onednn([&] { (*call)({const_cast<float*>(a), const_cast<float*>(b), y}); });
+        return calling_onednn([&] { (*call)({const_cast<float*>(left.get()), const_cast<float*>(right.get()), y}); });
       }
 #endif
-    convolve_by_products(pass_, g, a, b, y);
+    convolve_by_products(pass_, g, left.get(), right.get(), y);
   }
 
  private:
 #if PINION_HAS_ONEDNN
+  bool library_convolves(const image_geometry& g) const {
+    return !overruns_scratch(pass_, g);
+  }
   std::shared_ptr<const onednn_call> primitive_for(const image_geometry& g) {
     std::lock_guard hold(mutex_);
     for (const auto& [made_for, call] : made_)
       if (made_for == g) return call;
     if (made_.size() == most) made_.erase(made_.begin());
-    return made_.emplace_back(g, make_convolution(pass_, g)).second;
+    return made_.emplace_back(g, make_convolution(pass_, g, is_narrow_)).second;
   }
   static constexpr std::size_t most = 8;  // per kernel: shapes, each with that of a batch's rest
   std::mutex mutex_;
   std::vector<std::pair<image_geometry, std::shared_ptr<const onednn_call>>> made_;
+#else
+  bool library_convolves(const image_geometry&) const {
+    return false;
+  }
 #endif
-  conv_pass pass_;
+  const conv_pass pass_;
+  const dtype compute_;
+  const bool is_narrow_ = has_fast_products(compute_);  // the library rounds, as it reads operands
 };
 
 // Splits the images over the threads, in parts that depend on the shapes alone. The gradient by the filters is a sum
@@ -127,7 +141,7 @@ class convolver {
 class convolution_kernel final : public kernel {
  public:
   convolution_kernel(conv_pass pass, attributes attrs)
-      : pass_(pass), attrs_(std::move(attrs)), convolver_(std::make_shared<convolver>(pass)) {}
+      : pass_(pass), attrs_(std::move(attrs)), convolver_(std::make_shared<convolver>(pass, compute_of(attrs_))) {}
   bool expensive() const override { return true; }
 
   void run(kernel_context& c) override {

@@ -1,37 +1,27 @@
 // Convolution and pooling of floats by oneDNN, versions 2 and 3.
 #pragma once
 
-#include <pinion/base/process.hpp>
 #include <pinion/op/conv/geometry.hpp>
-#include <pinion/op/matmul/gemm.hpp>
+#include <pinion/op/matmul/onednn.hpp>
 
 #if PINION_HAS_ONEDNN
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include <oneapi/dnnl/dnnl.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
-using onednn_desc = dnnl::memory::desc;
+using onednn_type = dnnl::memory::data_type;
 
-inline const dnnl::engine& onednn_engine() {
-  return table_of_this_process([] { return dnnl::engine(dnnl::engine::kind::cpu, 0); });
-}
-
-inline onednn_desc images_desc(const shape& s) {  // oneDNN's order of extents: n, channels, height, width
-  return {{s[0], s[3], s[1], s[2]}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nhwc};
+inline onednn_desc images_desc(const shape& s, onednn_type type = onednn_type::f32) {
+  return {{s[0], s[3], s[1], s[2]}, type, dnnl::memory::format_tag::nhwc};  // in oneDNN's order of extents
 }
 // Filters are [out, in, h, w] for oneDNN, and [groups, out of a group, in, h, w] where there are several.
-inline onednn_desc filters_desc(const image_geometry& g, bool is_free) {
+inline onednn_desc filters_desc(const image_geometry& g, bool is_free, onednn_type type = onednn_type::f32) {
   using tag = dnnl::memory::format_tag;
   const shape& s = g.filters;
   const std::int64_t groups = g.groups();
-  const auto type = dnnl::memory::data_type::f32;
   if (groups == 1) return {{s[3], s[2], s[0], s[1]}, type, is_free ? tag::any : tag::hwio};
   return {{groups, s[3] / groups, s[2], s[0], s[1]}, type, is_free ? tag::any : tag::hwigo};
 }
@@ -61,107 +51,6 @@ inline bool overruns_scratch(conv_pass pass, const image_geometry& g) {
          (g.images[3] < channels_of_vector || g.groups() > 1);
 }
 
-// Calls oneDNN, and turns its exceptions into pinion::error.
-template <class F>
-void calling_onednn(F&& call) {
-  try {
-    const onednn_thread ready;
-    call();
-  } catch (const dnnl::error& e) {
-    throw error(errc::internal, std::string("oneDNN failed: ") + e.what());
-  }
-}
-
-inline dnnl::primitive_attr scratch_of_caller() {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);  // otherwise concurrent steps would share it
-  return attr;
-}
-
-// Memory that a primitive works in, and some bytes behind it, which tell whether it has kept to it: a sanitizer does
-// not see inside a library.
-class onednn_scratch {
- public:
-  explicit onednn_scratch(const onednn_desc& d)
-      : bytes_(d.get_size()), data_(static_cast<std::byte*>(::operator new(bytes_ + behind, alignment))) {
-    std::memset(data_.get() + bytes_, mark, behind);
-    memory_ = dnnl::memory(d, onednn_engine(), data_.get());
-  }
-  const dnnl::memory& memory() const { return memory_; }
-  void expect_kept() const {
-    const auto* const end = reinterpret_cast<const unsigned char*>(data_.get() + bytes_);
-    if (std::any_of(end, end + behind, [](unsigned char byte) { return byte != mark; }))
-      throw error(errc::internal, "oneDNN wrote beyond the " + std::to_string(bytes_) +
-                                      " bytes of scratch memory that it had asked for");
-  }
-
- private:
-  static constexpr std::align_val_t alignment{64};
-  static constexpr std::size_t behind = 1024;
-  static constexpr unsigned char mark = 0xa5;
-  struct release {
-    void operator()(std::byte* p) const { ::operator delete(p, alignment); }
-  };
-  const std::size_t bytes_;
-  const std::unique_ptr<std::byte, release> data_;
-  dnnl::memory memory_;
-};
-
-// A oneDNN primitive with the layouts that it prefers, and the reorders between these and ours. Immutable once made.
-class onednn_call {
- public:
-  struct operand {
-    int role;
-    onednn_desc ours, theirs;
-    bool is_result = false;
-  };
-
-  onednn_call(dnnl::primitive p, std::vector<operand> operands, const onednn_desc& scratch)
-      : primitive_(std::move(p)), operands_(std::move(operands)), scratch_(scratch) {}
-
-  // Runs it. `data` has one pointer for each operand, in their order.
-  void operator()(const std::vector<float*>& data) const {
-    dnnl::stream stream(onednn_engine());
-    std::unordered_map<int, dnnl::memory> arguments;
-    for (std::size_t i = 0; i < operands_.size(); ++i) {
-      const operand& o = operands_[i];
-      dnnl::memory ours(o.ours, onednn_engine(), data[i]);
-      if (o.ours == o.theirs) {
-        arguments.emplace(o.role, ours);
-        continue;
-      }
-      dnnl::memory theirs(o.theirs, onednn_engine());
-      if (!o.is_result) dnnl::reorder(ours, theirs).execute(stream, ours, theirs);
-      arguments.emplace(o.role, theirs);
-    }
-    const onednn_scratch scratch(scratch_);
-    arguments.emplace(DNNL_ARG_SCRATCHPAD, scratch.memory());
-    primitive_.execute(stream, arguments);
-    for (std::size_t i = 0; i < operands_.size(); ++i) {
-      const operand& o = operands_[i];
-      if (!o.is_result || o.ours == o.theirs) continue;
-      dnnl::memory ours(o.ours, onednn_engine(), data[i]);
-      dnnl::reorder(arguments.at(o.role), ours).execute(stream, arguments.at(o.role), ours);
-    }
-    stream.wait();
-    scratch.expect_kept();
-  }
-
- private:
-  dnnl::primitive primitive_;
-  std::vector<operand> operands_;
-  onednn_desc scratch_;
-};
-
-// Makes the description of a primitive; oneDNN 2 does so in two steps.
-template <class Primitive, class... Argument>
-typename Primitive::primitive_desc onednn_description(const dnnl::primitive_attr& attr, const Argument&... arguments) {
-#if DNNL_VERSION_MAJOR >= 3
-  return typename Primitive::primitive_desc(onednn_engine(), arguments..., attr);
-#else
-  return typename Primitive::primitive_desc(typename Primitive::desc(arguments...), attr, onednn_engine());
-#endif
-}
 // Makes the description of a primitive that takes the forward description as a hint.
 template <class Primitive, class Hint, class... Argument>
 typename Primitive::primitive_desc onednn_backward(const dnnl::primitive_attr& attr, const Hint& hint,
@@ -173,48 +62,56 @@ typename Primitive::primitive_desc onednn_backward(const dnnl::primitive_attr& a
 #endif
 }
 
-// The parts of a convolution of floats: descriptions of its tensors, and of its forward pass.
+// The parts of a convolution of floats: descriptions of its tensors as they are here and, with their types, as oneDNN
+// takes them, and of its forward pass. Operands may be rounded to bfloat16, and the result is float.
 struct onednn_convolution {
   using forward_desc = dnnl::convolution_forward::primitive_desc;
   static constexpr auto direct = dnnl::algorithm::convolution_direct;
 
-  onednn_desc images, windows, filters, free_filters;  // oneDNN chooses the layout of the last
+  onednn_desc images, windows, filters;
+  onednn_desc taken_images, taken_windows, taken_filters;  // oneDNN chooses the layout of the last
   onednn_window w;
   dnnl::primitive_attr attr = scratch_of_caller();
-  forward_desc forward =
-      onednn_description<dnnl::convolution_forward>(attr, dnnl::prop_kind::forward_training, direct, images,
-                                                    free_filters, windows, w.strides, w.dilations, w.before, w.after);
 
-  explicit onednn_convolution(const image_geometry& g)
+  onednn_convolution(conv_pass pass, const image_geometry& g, onednn_type operands)
       : images(images_desc(g.images)),
         windows(images_desc(g.windows)),
         filters(filters_desc(g, false)),
-        free_filters(filters_desc(g, true)),
+        taken_images(images_desc(g.images, pass == conv_pass::by_images ? onednn_type::f32 : operands)),
+        taken_windows(images_desc(g.windows, pass == conv_pass::forward ? onednn_type::f32 : operands)),
+        taken_filters(filters_desc(g, true, pass == conv_pass::by_filters ? onednn_type::f32 : operands)),
         w(g) {}
 
+  forward_desc forward(const onednn_desc& from, const onednn_desc& by) const {
+    return onednn_description<dnnl::convolution_forward>(attr, dnnl::prop_kind::forward_training, direct, from, by,
+                                                         taken_windows, w.strides, w.dilations, w.before, w.after);
+  }
+  // The hint is the forward pass of operands of one type.
   template <class Primitive>
-  typename Primitive::primitive_desc backward() const {
-    return onednn_backward<Primitive>(attr, forward, direct, images, free_filters, windows, w.strides, w.dilations,
-                                      w.before, w.after);
+  typename Primitive::primitive_desc backward(const image_geometry& g, onednn_type operands) const {
+    const forward_desc hint = forward(images_desc(g.images, operands), filters_desc(g, true, operands));
+    return onednn_backward<Primitive>(attr, hint, direct, taken_images, taken_filters, taken_windows, w.strides,
+                                      w.dilations, w.before, w.after);
   }
 
   onednn_call forwards() const {
-    return {dnnl::convolution_forward(forward),
-            {{DNNL_ARG_SRC, images, forward.src_desc()},
-             {DNNL_ARG_WEIGHTS, filters, forward.weights_desc()},
-             {DNNL_ARG_DST, windows, forward.dst_desc(), true}},
-            forward.scratchpad_desc()};
+    const forward_desc made = forward(taken_images, taken_filters);
+    return {dnnl::convolution_forward(made),
+            {{DNNL_ARG_SRC, images, made.src_desc()},
+             {DNNL_ARG_WEIGHTS, filters, made.weights_desc()},
+             {DNNL_ARG_DST, windows, made.dst_desc(), true}},
+            made.scratchpad_desc()};
   }
-  onednn_call by_images() const {
-    const auto back = backward<dnnl::convolution_backward_data>();
+  onednn_call by_images(const image_geometry& g, onednn_type operands) const {
+    const auto back = backward<dnnl::convolution_backward_data>(g, operands);
     return {dnnl::convolution_backward_data(back),
             {{DNNL_ARG_DIFF_DST, windows, back.diff_dst_desc()},
              {DNNL_ARG_WEIGHTS, filters, back.weights_desc()},
              {DNNL_ARG_DIFF_SRC, images, back.diff_src_desc(), true}},
             back.scratchpad_desc()};
   }
-  onednn_call by_filters() const {
-    const auto back = backward<dnnl::convolution_backward_weights>();
+  onednn_call by_filters(const image_geometry& g, onednn_type operands) const {
+    const auto back = backward<dnnl::convolution_backward_weights>(g, operands);
     return {dnnl::convolution_backward_weights(back),
             {{DNNL_ARG_SRC, images, back.src_desc()},
              {DNNL_ARG_DIFF_DST, windows, back.diff_dst_desc()},
@@ -223,13 +120,15 @@ struct onednn_convolution {
   }
 };
 
-inline std::shared_ptr<const onednn_call> make_convolution(conv_pass pass, const image_geometry& g) {
+// A pass whose operands are rounded to bfloat16, if `narrow`.
+inline std::shared_ptr<const onednn_call> make_convolution(conv_pass pass, const image_geometry& g, bool narrow) {
+  const onednn_type operands = narrow ? onednn_type::bf16 : onednn_type::f32;
   std::shared_ptr<const onednn_call> made;
   calling_onednn([&] {
-    const onednn_convolution c(g);
+    const onednn_convolution c(pass, g, operands);
     made = std::make_shared<onednn_call>(pass == conv_pass::forward     ? c.forwards()
-                                         : pass == conv_pass::by_images ? c.by_images()
-                                                                        : c.by_filters());
+                                         : pass == conv_pass::by_images ? c.by_images(g, operands)
+                                                                        : c.by_filters(g, operands));
   });
   return made;
 }

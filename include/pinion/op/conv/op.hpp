@@ -6,6 +6,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/op/conv/window.hpp>
+#include <pinion/op/matmul/compute_dtype.hpp>
 #include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
@@ -36,8 +37,10 @@ double convolution_work(const work_context& c, const shape& windows, const shape
 }  // namespace detail
 
 struct convolution {
-  static constexpr attribute_list attrs{attr::integers("strides").optional(), attr::integers("dilations").optional(),
-                                        attr::text("padding").optional()};
+  static constexpr attribute_list attrs =
+      attribute_list{attr::integers("strides").optional(), attr::integers("dilations").optional(),
+                     attr::text("padding").optional()} +
+      compute_attribute;
   static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr std::string_view gpu_library = "cuDNN", without_library = "as products";

@@ -21,7 +21,8 @@ PINION_DECL void expect_images(const shape_context& c, int i, std::string_view w
 PINION_DECL attributes window_of(const attributes& attrs) {
   attributes same;
   for (const auto& [name, value] : attrs)
-    if (name == "strides" || name == "dilations" || name == "padding" || name == "window" || name == "ceil_mode")
+    if (name == "strides" || name == "dilations" || name == "padding" || name == "window" || name == "ceil_mode" ||
+        name == "compute")
       same.set(name, value);
   return same;
 }
@@ -96,6 +97,7 @@ PINION_DECL double convolution_work(const work_context& c, const shape& windows,
 namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void conv2d::infer(shape_context& c) {
+  expect_compute(c);
   detail::expect_images(c, 0, "the images");
   detail::expect_images(c, 1, "the filters");
   c.output(c.dtype(0), detail::convolved(c.attrs(), c.shape(0), c.shape(1)));
@@ -106,6 +108,7 @@ PINION_DECL double conv2d::work(const work_context& c) {
 }
 
 PINION_DECL void conv2d_backprop_input::infer(shape_context& c) {
+  expect_compute(c);
   for (int i = 0; i < c.inputs(); ++i) detail::expect_images(c, i, i == 1 ? "the filters" : "the images");
   if (c.inputs() == 2) return c.output(c.dtype(0), detail::transposed(c.attrs(), c.shape(0), c.shape(1)));
   if (c.attrs().has("sizes")) c.fail("the images of a Conv2DBackpropInput tell its sizes, so it has no such attribute");
@@ -120,6 +123,7 @@ PINION_DECL double conv2d_backprop_input::work(const work_context& c) {
 }
 
 PINION_DECL void conv2d_backprop_filter::infer(shape_context& c) {
+  expect_compute(c);
   for (int i : {0, 1, 2}) detail::expect_images(c, i, i == 2 ? "the filters" : "the images");
   if (!fits(c.shape(1), detail::convolved(c.attrs(), c.shape(0), c.shape(2))))
     c.fail("a gradient of shape " + to_string(c.shape(1)) + " does not fit images of shape " + to_string(c.shape(0)) +

@@ -27,6 +27,7 @@ struct contraction {
   const T *x, *y;
   T* z;
   std::vector<contraction_axis> axes;
+  dtype compute = dtype::float32;  // to which x and y are rounded
 };
 
 namespace einsum {
@@ -116,7 +117,7 @@ struct matrix_axes {
   bool has(const contraction_axis& a) const { return a == m || a == n || a == k; }
   // The product at a place of the other axes. One that is stored by columns is that of the transposed matrices.
   template <class T>
-  product<T> at(const T* from_x, const T* from_y, T* to, bool add) const {
+  product<T> at(const T* from_x, const T* from_y, T* to, bool add, dtype compute) const {
     product<T> p = z.transposed
                        ? product<T>{from_y, from_x, to, n.extent, m.extent, k.extent, !y.transposed, !x.transposed}
                        : product<T>{from_x, from_y, to, m.extent, n.extent, k.extent, x.transposed, y.transposed};
@@ -124,6 +125,7 @@ struct matrix_axes {
     p.ldb = z.transposed ? x.leading : y.leading;
     p.ldc = z.leading;
     p.add = add;
+    p.compute = compute;
     return p;
   }
 };
@@ -159,7 +161,7 @@ void by_products(const contraction<T>& c, const matrix_axes& of, task_services& 
   for (const contraction_axis& a : c.axes)
     if (!of.has(a)) others.add(a);
   const std::int64_t sums = places(others.summed);
-  const product<T> whole = of.at(c.x, c.y, c.z, false);
+  const product<T> whole = of.at(c.x, c.y, c.z, false, c.compute);
   const product_blocks cut(whole.m, whole.n, whole.k);
   const std::int64_t blocks = cut.down * cut.across;
   in_ranges(services, places(others.kept) * blocks, of.operations() / blocks * sums / 8,
@@ -169,7 +171,7 @@ void by_products(const contraction<T>& c, const matrix_axes& of, task_services& 
                 const std::int64_t row = i % blocks / cut.across * cut.rows, column = i % cut.across * cut.columns;
                 for (std::int64_t s = 0; s < sums; ++s) {
                   const offsets from = offsets::of(others.summed, s);
-                  gemm(of.at(c.x + to.x + from.x, c.y + to.y + from.y, c.z + to.z, s > 0)
+                  gemm(of.at(c.x + to.x + from.x, c.y + to.y + from.y, c.z + to.z, s > 0, c.compute)
                            .rows(row, std::min(cut.rows, whole.m - row))
                            .columns(column, std::min(cut.columns, whole.n - column)));
                 }
@@ -229,6 +231,21 @@ void by_elements(const contraction<T>& c, task_services& services) {
   });
 }
 
+// The elements from the first to the last of those that a tensor moves to along some axes.
+inline std::int64_t reach(const axis_list& axes, std::int64_t contraction_axis::*tensor) {
+  std::int64_t elements = 1;
+  for (const contraction_axis& a : axes) elements += (a.extent - 1) * (a.*tensor);
+  return elements;
+}
+
+// Goes along the elements of x and y as they are rounded.
+template <class T>
+void by_rounded_elements(const contraction<T>& c, task_services& services) {
+  const rounded_numbers<T> x(c.compute, c.x, reach(c.axes, &contraction_axis::x));
+  const rounded_numbers<T> y(c.compute, c.y, reach(c.axes, &contraction_axis::y));
+  by_elements(contraction<T>{x.get(), y.get(), c.z, c.axes}, services);
+}
+
 // Moves the elements of one tensor into another.
 template <class T>
 void copy(const T* from, T* to, const axis_list& axes, task_services& services) {
@@ -269,8 +286,8 @@ void by_packed_products(const contraction<T>& c, task_services& services) {
   copy(c.x, x.elements.data(), x.moves, services);
   copy(c.y, y.elements.data(), y.moves, services);
   axes = joined(std::move(axes));
-  by_products(contraction<T>{x.elements.data(), y.elements.data(), z.elements.data(), axes}, largest_product(axes),
-              services);
+  by_products(contraction<T>{x.elements.data(), y.elements.data(), z.elements.data(), axes, c.compute},
+              largest_product(axes), services);
   for (contraction_axis& a : z.moves) std::swap(a.x, a.z);
   copy(z.elements.data(), c.z, z.moves, services);
 }
@@ -285,8 +302,8 @@ inline std::int64_t most_operations(const axis_list& axes) {
 
 }  // namespace einsum
 
-// Computes a contraction whose extents are all above 0. Elements of z that no axes lead to are left as they are. The
-// same operands yield the same bits whatever the number of threads.
+// Computes a contraction whose extents are all above 0, by its operands as they are rounded. Elements of z that no axes
+// lead to are left as they are. The same operands yield the same bits whatever the number of threads.
 template <class T>
 void contract(contraction<T> c, task_services& services) {
   constexpr std::int64_t worth_a_call = 1 << 9, worth_copies = 1 << 12;
@@ -296,7 +313,7 @@ void contract(contraction<T> c, task_services& services) {
   if (of.operations() < worth_copies && most >= std::max(worth_copies, 16 * of.operations()))
     return einsum::by_packed_products(c, services);
   if (of.operations() >= worth_a_call) return einsum::by_products(c, of, services);
-  einsum::by_elements(c, services);
+  einsum::by_rounded_elements(c, services);
 }
 
 }}}}  // namespace pinion::v0::op::detail

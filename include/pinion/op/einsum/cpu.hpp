@@ -44,20 +44,21 @@ inline bool fill(const axis_list& axes, std::int64_t elements) {
   return reached == elements;
 }
 
-// Computes z of x and y, or of x alone where y is null.
+// Computes z of x and y as they are rounded, or of x alone where y is null.
 template <class T>
-void run(const T* x, const T* y, T* z, std::int64_t elements, const axis_list& axes, task_services& services) {
+void run(const T* x, const T* y, T* z, std::int64_t elements, const axis_list& axes, dtype compute,
+         task_services& services) {
   if (places(axes) == 0 || !fill(axes, elements)) std::fill_n(z, elements, T{});
   if (places(axes) == 0) return;
   static constexpr T one = 1;
-  contract(contraction<T>{x, y ? y : &one, z, axes}, services);
+  contract(contraction<T>{x, y ? y : &one, z, axes, y ? compute : dtype::float32}, services);
 }
 
 // The kernel of an equation. With `like` the last input has the shape of the result.
 class contraction_kernel final : public kernel {
  public:
   contraction_kernel(const kernel_setup& setup, einsum_equation equation, bool like)
-      : equation_(std::move(equation)), like_(like), services_(setup.services) {}
+      : equation_(std::move(equation)), like_(like), compute_(compute_of(setup.attrs())), services_(setup.services) {}
   bool expensive() const override { return true; }
 
   void run(kernel_context& c) override {
@@ -70,8 +71,8 @@ class contraction_kernel final : public kernel {
     const any_tensor x = c.input(0), y = operands.size() > 1 ? c.input(1) : any_tensor{};
     const any_tensor z = c.allocate(0, x.dtype(), result);
     visit_plain<contracting::kernels.cpu>(x.dtype(), [&]<class T>() {
-      c.launch([x, y, z, axes = std::move(axes), two = operands.size() > 1, s = &services_] {
-        einsum::run<T>(x.data<T>(), two ? y.data<T>() : nullptr, z.data<T>(), z.count(), axes, *s);
+      c.launch([x, y, z, axes = std::move(axes), two = operands.size() > 1, compute = compute_, s = &services_] {
+        einsum::run<T>(x.data<T>(), two ? y.data<T>() : nullptr, z.data<T>(), z.count(), axes, compute, *s);
       });
     });
   }
@@ -79,6 +80,7 @@ class contraction_kernel final : public kernel {
  private:
   const einsum_equation equation_;
   const bool like_;
+  const dtype compute_;
   task_services& services_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/op/matmul/compute_dtype.hpp>
 #include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
@@ -9,7 +10,8 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-// Ops that contract two tensors, or one, have these facts in common.
+// Ops that contract two tensors, or one, have these facts in common. Attribute "compute" (op/matmul/compute_dtype.hpp)
+// is for two: one tensor has no product.
 struct contracting {
   static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating | dtypes::signed_integers, .gpu = {}};
@@ -22,7 +24,8 @@ struct contracting {
 struct batch_matmul : detail::contracting {
   static constexpr std::string_view name = "BatchMatMulV2";
   static constexpr input_count inputs = 2;
-  static constexpr attribute_list attrs{attr::flag("adj_x").optional(), attr::flag("adj_y").optional()};
+  static constexpr attribute_list attrs =
+      attribute_list{attr::flag("adj_x").optional(), attr::flag("adj_y").optional()} + compute_attribute;
   static void infer(shape_context& c);
   // Counts a multiplication and an addition for each of m x k x n of each matrix.
   static double work(const work_context& c);
@@ -36,7 +39,7 @@ struct batch_matmul : detail::contracting {
 struct einsum : detail::contracting {
   static constexpr std::string_view name = "Einsum";
   static constexpr input_count inputs{1, 2};
-  static constexpr attribute_list attrs{attr::text("equation")};
+  static constexpr attribute_list attrs = attribute_list{attr::text("equation")} + compute_attribute;
   static void infer(shape_context& c);
   static double work(const work_context& c);
   static void gradient(gradient_context& g);

@@ -13,6 +13,7 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail { names
 
 // Checks that operands have one dtype that has kernels, and that the equation is of so many operands.
 inline void check_operands(const shape_context& c, const einsum_equation& equation, int operands) {
+  expect_compute(c);
   if (static_cast<int>(equation.operands.size()) != operands)
     c.fail("the equation \"" + equation.text() + "\" is of " + std::to_string(equation.operands.size()) +
            " operands, and there are " + std::to_string(operands));
@@ -46,10 +47,6 @@ inline double operations(const work_context& c, const einsum_equation& equation,
   return product;
 }
 
-inline attributes attribute_of(const einsum_equation& equation) {
-  return {{"equation", equation.text()}};
-}
-
 // Sets the gradient of operand i of an equation: the other operands, with dz in its place, and its own axes as a
 // result.
 inline void set_gradient(gradient_context& g, const einsum_equation& of, int i) {
@@ -61,7 +58,7 @@ inline void set_gradient(gradient_context& g, const einsum_equation& of, int i) 
       inputs.push_back(g.input(k));
     }
   inputs.push_back(g.input(i));
-  g.set(i, g.make(einsum_like::name, std::move(inputs), attribute_of(back)));
+  g.set(i, g.make(einsum_like::name, std::move(inputs), with_compute_of(g.attrs(), {{"equation", back.text()}})));
 }
 
 inline void set_gradients(gradient_context& g, const einsum_equation& of) {
@@ -108,7 +105,7 @@ PINION_DECL void batch_matmul::gradient(gradient_context& g) {
   const bool tx = g.attrs().get_or("adj_x", false), ty = g.attrs().get_or("adj_y", false);
   const output dz = g.output_gradient(0);
   const auto product = [&](output a, bool ta, output b, bool tb) {
-    return g.make(name, {a, b}, {{"adj_x", ta}, {"adj_y", tb}});
+    return g.make(name, {a, b}, with_compute_of(g.attrs(), {{"adj_x", ta}, {"adj_y", tb}}));
   };
   if (g.wants(0)) g.set(0, tx ? product(y, ty, dz, true) : product(dz, false, y, !ty));
   if (g.wants(1)) g.set(1, ty ? product(dz, true, x, tx) : product(x, !tx, dz, false));

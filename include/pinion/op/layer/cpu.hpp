@@ -27,12 +27,15 @@ void add_rows(const T* x, std::int64_t rows, std::int64_t columns, bool transpos
 template <class F>
 std::unique_ptr<kernel> make_product_kernel(const kernel_setup& setup, F f) {
   const bool ta = setup.attrs().get_or("transpose_a", false), tb = setup.attrs().get_or("transpose_b", false);
+  const dtype compute = compute_of(setup.attrs());
   return visit_plain<dtypes::floating>(setup.input(0).dtype, [&]<class T>() {
-    const auto run = [ta, tb, f](kernel_context& c) {
+    const auto run = [ta, tb, compute, f](kernel_context& c) {
       const auto &a = c.input(0), &b = c.input(1);
       const auto [m, n, k] = sides_of_product(a.shape(), ta, b.shape(), tb);
       const auto& to = c.allocate(0, a.dtype(), {m, n});
-      f.template operator()<T>(c, product<T>{a.data<T>(), b.data<T>(), to.data<T>(), m, n, k, ta, tb});
+      product<T> p{a.data<T>(), b.data<T>(), to.data<T>(), m, n, k, ta, tb};
+      p.compute = compute;
+      f.template operator()<T>(c, p);
     };
     return make_function_kernel(run, true);
   });

@@ -42,8 +42,7 @@ class relu_gradient_fold {
     layer.attrs.set("mask", true);
     whole.op = op::matmul_relu_gradient::name;
     whole.inputs = {product.inputs[0], product.inputs[1], relu, {relu.node, 1}};
-    whole.attrs = {{"transpose_a", product.attrs.get_or("transpose_a", false)},
-                   {"transpose_b", product.attrs.get_or("transpose_b", false)}};
+    whole.attrs = op::matmul::attributes_of_product(product.attrs);
     return true;
   }
 
@@ -90,9 +89,8 @@ class bias_gradient_fold {
     node& whole = d_.change(product_);
     const bool right = is_summed_right(whole);
     whole.op = op::matmul_bias_gradient::name;
-    whole.attrs = {{"transpose_a", whole.attrs.get_or("transpose_a", false)},
-                   {"transpose_b", whole.attrs.get_or("transpose_b", false)},
-                   {"sums_left", !right}};
+    whole.attrs = op::matmul::attributes_of_product(whole.attrs);
+    whole.attrs.set("sums_left", !right);
     whole.outputs.push_back(d_.type_of(by_bias_));
     for (const auto& [i, input] : readers_) {
       output& in = d_.change(i).inputs[input];

@@ -34,9 +34,8 @@ class bias_fold {
     node& whole = d_.change(sum_);
     whole.op = op::biased_matmul::name;
     whole.inputs = {product.inputs[0], product.inputs[1], bias_};
-    whole.attrs = {{"transpose_a", product.attrs.get_or("transpose_a", false)},
-                   {"transpose_b", product.attrs.get_or("transpose_b", false)},
-                   {"relu", relu_}};
+    whole.attrs = op::matmul::attributes_of_product(product.attrs);
+    whole.attrs.set("relu", relu_);
     for (auto& [reader, changed] : changed_) {
       node& n = d_.change(reader);
       n.attrs.set("program", op::shared_program(std::make_shared<const scalar::program>(std::move(changed))));

@@ -57,6 +57,7 @@ class matmul_kernel final : public kernel {
   explicit matmul_kernel(const kernel_setup& setup)
       : ta_(setup.attrs().get_or("transpose_a", false)),
         tb_(setup.attrs().get_or("transpose_b", false)),
+        compute_(compute_of(setup.attrs())),
         services_(setup.services) {}
   // The guess of the last run.
   bool expensive() const override { return expensive_.load(std::memory_order_relaxed); }
@@ -69,15 +70,16 @@ class matmul_kernel final : public kernel {
     visit_plain(a.dtype(), [&]<class T>() {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
                     std::is_same_v<T, std::int64_t>) {
-        c.launch([p = product<T>{a.data<T>(), b.data<T>(), out.data<T>(), of.m, of.n, of.k, ta_, tb_}, s = &services_] {
-          detail::multiply_in_blocks(p, product_end<T>{}, *s);
-        });
+        product<T> p{a.data<T>(), b.data<T>(), out.data<T>(), of.m, of.n, of.k, ta_, tb_};
+        p.compute = compute_;
+        c.launch([p, s = &services_] { detail::multiply_in_blocks(p, product_end<T>{}, *s); });
       }
     });
   }
 
  private:
   const bool ta_, tb_;
+  const dtype compute_;
   std::atomic<bool> expensive_{true};
   task_services& services_;
 };

@@ -1,5 +1,5 @@
 // C = op(A) op(B): by oneDNN for float, by a CBLAS for double and for float without oneDNN, and by a plain loop for the
-// rest.
+// rest. Operands of float may be rounded to 16 bits first.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,12 @@
 #include <pinion/base/calls_until_exit.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/base/process.hpp>
-#include <pinion/base/without_signals.hpp>
+#include <pinion/op/matmul/library_thread.hpp>
+#include <pinion/op/matmul/product.hpp>
+#include <pinion/op/matmul/rounded_gemm.hpp>
 
 #if PINION_HAS_ONEDNN
 #include <oneapi/dnnl/dnnl.h>
-#endif
-#if PINION_HAS_GOMP
-extern "C" int omp_get_max_threads();
-extern "C" void omp_set_num_threads(int);
 #endif
 #if PINION_HAS_CBLAS
 #define bfloat16 cblas_bfloat16  // OpenBLAS has a global type of that name, which would be beside pn::bfloat16
@@ -31,69 +29,9 @@ extern "C" void omp_set_num_threads(int);
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// A row-major product [m, k] x [k, n]. `a` is stored as [k, m] when it is transposed, `b` as [n, k].
-template <class T>
-struct product {
-  const T* a;
-  const T* b;
-  T* c;
-  std::int64_t m, n, k;
-  bool transpose_a, transpose_b;
-  // Elements from one stored row to the next, which are more than a row has in a part of a product.
-  std::int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n, ldc = n;
-  // Whether the product is added to what c holds.
-  bool add = false;
-
-  // The part that makes `count` rows of c from row `first` on.
-  product rows(std::int64_t first, std::int64_t count) const {
-    product part = *this;
-    part.a += first * (transpose_a ? 1 : lda);
-    part.c += first * ldc;
-    part.m = count;
-    return part;
-  }
-  // The part that makes `count` columns of c from column `first` on.
-  product columns(std::int64_t first, std::int64_t count) const {
-    product part = *this;
-    part.b += first * (transpose_b ? ldb : 1);
-    part.c += first;
-    part.n = count;
-    return part;
-  }
-};
-
 namespace detail {
 
-// Makes a library run single-threaded while it lives, since a pool of its own would compete with ours. OpenMP's setting
-// belongs to the calling thread, which may be the user's, so the destructor restores it.
-class one_openmp_thread {
-#if PINION_HAS_GOMP
- public:
-  one_openmp_thread() : before_(omp_get_max_threads()) {
-    if (before_ != 1) omp_set_num_threads(1);
-  }
-  ~one_openmp_thread() {
-    if (before_ != 1) omp_set_num_threads(before_);
-  }
-
- private:
-  int before_;
-#else
- public:
-  one_openmp_thread() {}
-#endif
-};
-
 #if PINION_HAS_ONEDNN
-// The state of a thread in which oneDNN may be called. In its versions of before March 2026 the stack pointer points
-// into the heap while a product is computed, so the frame of a signal would overwrite what lies there (oneDNN's issue
-// 4845). The end of the process waits for it.
-struct onednn_thread {
-  const library_call<onednn_thread> until_exit = {};
-  const one_openmp_thread alone = {};
-  const without_signals quiet = {};
-};
-
 inline void onednn_gemm(const product<float>& p) {
   const onednn_thread ready;
   const auto status = dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1.0f, p.a, p.lda,
@@ -202,6 +140,8 @@ void gemm(const product<T>& p) {
     for (std::int64_t i = 0; i < p.m; ++i) std::fill_n(p.c + i * p.ldc, p.n, T{});
     return;
   }
+  if constexpr (std::is_same_v<T, float>)
+    if (p.compute != dtype::float32) return detail::rounded_gemm(p, [](const product<float>& q) { gemm(q); });
 #if PINION_HAS_ONEDNN
   if constexpr (std::is_same_v<T, float>) return detail::onednn_gemm(p);
 #endif

@@ -8,7 +8,13 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
+PINION_DECL attributes matmul::attributes_of_product(const attributes& of) {
+  return with_compute_of(
+      of, {{"transpose_a", of.get_or("transpose_a", false)}, {"transpose_b", of.get_or("transpose_b", false)}});
+}
+
 PINION_DECL shape matmul::shape_of_product(const shape_context& c, int first) {
+  expect_compute(c, first);
   c.expect_rank(first, 2, "the left operand of matmul");
   c.expect_rank(first + 1, 2, "the right operand of matmul");
   const bool ta = c.attrs().get_or("transpose_a", false), tb = c.attrs().get_or("transpose_b", false);
@@ -36,7 +42,7 @@ PINION_DECL void matmul::gradient(gradient_context& g) {
   const bool ta = g.attrs().get_or("transpose_a", false), tb = g.attrs().get_or("transpose_b", false);
   const output a = g.input(0), b = g.input(1), dc = g.output_gradient(0);
   const auto product = [&](output x, bool tx, output y, bool ty) {
-    return g.make(name, {x, y}, {{"transpose_a", tx}, {"transpose_b", ty}});
+    return g.make(name, {x, y}, with_compute_of(g.attrs(), {{"transpose_a", tx}, {"transpose_b", ty}}));
   };
   g.set(0, ta ? product(b, tb, dc, true) : product(dc, false, b, !tb));
   g.set(1, tb ? product(dc, true, a, ta) : product(a, !ta, dc, false));

@@ -69,15 +69,16 @@ inline sequence sequence_of(const any_tensor& weights, const any_tensor& steps, 
 }
 
 template <class T>
-void multiply(const T* a, bool ta, const T* b, bool tb, T* c, std::int64_t m, std::int64_t n, std::int64_t k, bool add,
-              task_services& services) {
+void multiply(dtype compute, const T* a, bool ta, const T* b, bool tb, T* c, std::int64_t m, std::int64_t n,
+              std::int64_t k, bool add, task_services& services) {
   product<T> p{a, b, c, m, n, k, ta, tb};
   p.add = add;
+  p.compute = compute;
   multiply_in_blocks(p, product_end<T>{}, services);
 }
 
 template <class T, class Cell>
-void run(kernel_context& c, int inputs, bool reverse) {
+void run(kernel_context& c, int inputs, bool reverse, dtype compute) {
   constexpr int states = Cell::has_c ? 2 : 1;
   const any_tensor x = c.input(0), weights = c.input(states + 1),
                    lengths = inputs > states + 2 ? c.input(states + 2) : any_tensor{};
@@ -100,7 +101,7 @@ void run(kernel_context& c, int inputs, bool reverse) {
     const std::int64_t u = all.units, wide = Cell::gates * u;
     for (std::int64_t i = 0; i < all.computed(); ++i) {
       const std::int64_t step = all.at(i);
-      multiply(hs, false, weights.data<T>(), false, products.data<T>(), all.batch, wide, u, false, *services);
+      multiply(compute, hs, false, weights.data<T>(), false, products.data<T>(), all.batch, wide, u, false, *services);
       in_ranges(*services, all.batch, u * work_of_unit, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t row = first; row < last; ++row) {
           const std::int64_t at = step * all.batch + row;
@@ -149,7 +150,7 @@ struct slopes_of_sequence {
 };
 
 template <class T, class Cell>
-void run_gradient(kernel_context& c, int inputs, bool reverse) {
+void run_gradient(kernel_context& c, int inputs, bool reverse, dtype compute) {
   constexpr int states = Cell::has_c ? 2 : 1, y_at = states + 1;
   const any_tensor weights = c.input(0), h0 = c.input(1), c0 = Cell::has_c ? c.input(2) : any_tensor{};
   const any_tensor y = c.input(y_at), kept = c.input(y_at + 1), dy = c.input(y_at + 2), dh_end = c.input(y_at + 3),
@@ -180,11 +181,11 @@ void run_gradient(kernel_context& c, int inputs, bool reverse) {
       const std::int64_t step = all.at(i);
       in_ranges(*services, all.batch, u * work_of_unit,
                 [&](std::int64_t first, std::int64_t last) { slopes.template rows<Cell>(all, step, first, last); });
-      multiply<T>(slopes.dproducts + step * all.batch * gates, false, slopes.weights, true, slopes.dh, all.batch, u,
-                  gates, true, *services);
+      multiply<T>(compute, slopes.dproducts + step * all.batch * gates, false, slopes.weights, true, slopes.dh,
+                  all.batch, u, gates, true, *services);
     }
-    multiply<T>(slopes.before, true, slopes.dproducts, false, slopes.dweights, u, gates, all.length * all.batch, false,
-                *services);
+    multiply<T>(compute, slopes.before, true, slopes.dproducts, false, slopes.dweights, u, gates,
+                all.length * all.batch, false, *services);
   });
 }
 
@@ -192,10 +193,11 @@ template <class Cell>
 std::unique_ptr<kernel> make(const kernel_setup& setup, bool backward) {
   const int inputs = static_cast<int>(setup.node.inputs.size());
   const bool reverse = setup.attrs().get_or("reverse", false);
+  const dtype compute = compute_of(setup.attrs());
   return visit_plain<dtypes::floating>(setup.input(0).dtype, [&]<class T>() {
     return make_function_kernel(
         [=](kernel_context& c) {
-          backward ? run_gradient<T, Cell>(c, inputs, reverse) : run<T, Cell>(c, inputs, reverse);
+          backward ? run_gradient<T, Cell>(c, inputs, reverse, compute) : run<T, Cell>(c, inputs, reverse, compute);
         },
         true);
   });

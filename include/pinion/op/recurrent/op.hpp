@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/op/matmul/compute_dtype.hpp>
 #include <pinion/opkit/attribute_list.hpp>
 #include <pinion/opkit/definition.hpp>
 
@@ -11,8 +12,9 @@ namespace detail {
 
 // Ops of a sequence of steps [length, batch, ...]. Where the last input is lengths, [batch], int32 or int64, the steps
 // of a row end there: its outputs behind are 0, and its state stays. "reverse" goes from the last step to the first.
+// "compute" is for the products of states and weights (op/matmul/compute_dtype.hpp).
 struct recurrent {
-  static constexpr attribute_list attrs{attr::flag("reverse").optional()};
+  static constexpr attribute_list attrs = attribute_list{attr::flag("reverse").optional()} + compute_attribute;
   static constexpr bool bears_changing_inputs = true;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = {}};
   static double work(const work_context& c);

@@ -78,6 +78,7 @@ class sequence_shapes {
 
 // Declares the outputs of a cell of so many gates, states and parts that it keeps.
 inline void infer(shape_context& c, int gates, int states, int kept) {
+  expect_compute(c);
   sequence_shapes of(c, gates);
   of.see_steps(0, gates);
   for (int i = 1; i <= states; ++i) of.see_state(i);
@@ -89,6 +90,7 @@ inline void infer(shape_context& c, int gates, int states, int kept) {
 }
 
 inline void infer_gradient(shape_context& c, int gates, int states, int kept) {
+  expect_compute(c);
   sequence_shapes of(c, gates);
   of.see_weights(0);
   for (int i = 1; i <= states; ++i) of.see_state(i);

@@ -150,6 +150,7 @@ class product_update_kernel final : public kernel {
         variables_(updated_by(setup, setup.attrs().get<std::int64_t>("states"))),
         ta_(setup.attrs().get_or("transpose_a", false)),
         tb_(setup.attrs().get_or("transpose_b", false)),
+        compute_(setup.attrs().get_or("compute", dtype::float32)),
         services_(setup.services) {}
   bool expensive() const override { return expensive_.load(std::memory_order_relaxed); }
 
@@ -165,7 +166,7 @@ class product_update_kernel final : public kernel {
     const auto values = c.inputs.subspan(variables_.size());
     const auto of = expect_product(writing, variables_, values[0].shape(), ta_, values[1].shape(), tb_);
     expensive_.store(is_worth_a_thread(of.m, of.n, of.k), std::memory_order_relaxed);
-    product_launch launch(program_, {of.m, of.n, of.k, ta_, tb_}, values[0], values[1], c.device->memory());
+    product_launch launch(program_, {of.m, of.n, of.k, ta_, tb_, compute_}, values[0], values[1], c.device->memory());
     for (std::size_t i = 0; i < variables_.size(); ++i)
       launch.state(writing.old_value(i), writing.make_room(i, c.device->memory()));
     for (const any_tensor& number : values.subspan(2)) {
@@ -178,6 +179,7 @@ class product_update_kernel final : public kernel {
   const program_runner program_;
   const state::updated_variables variables_;
   const bool ta_, tb_;
+  const dtype compute_;
   std::atomic<bool> expensive_{true};
   task_services& services_;
 };

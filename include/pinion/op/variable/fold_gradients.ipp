@@ -47,7 +47,7 @@ PINION_DECL int fold_gradients(draft& d) {
     update.op = op::apply_product::name;
     update.inputs[static_cast<std::size_t>(gradient)] = product.inputs[0];
     update.inputs.insert(update.inputs.begin() + gradient + 1, product.inputs[1]);
-    for (const char* flag : {"transpose_a", "transpose_b"}) update.attrs.set(flag, product.attrs.get_or(flag, false));
+    for (const auto& [name, value] : op::matmul::attributes_of_product(product.attrs)) update.attrs.set(name, value);
     ++folded;
   }
   return folded;

@@ -132,7 +132,8 @@ struct apply_product {
   static constexpr bool rewrite = true;
   static constexpr input_count inputs = at_least(3);
   static constexpr attribute_list attrs =
-      detail::update_attrs + attribute_list{attr::flag("transpose_a").optional(), attr::flag("transpose_b").optional()};
+      detail::update_attrs + attribute_list{attr::flag("transpose_a").optional(), attr::flag("transpose_b").optional(),
+                                            attr::dtype("compute").optional()};
   static constexpr bool bears_changing_inputs = true;
   static constexpr int states = states_of_attribute;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = {}};

@@ -18,6 +18,7 @@ class product_launch {
   struct extents {
     std::int64_t m, n, k;
     bool transpose_a, transpose_b;
+    dtype compute;  // to which the factors are rounded
   };
   // Gradients of blocks take memory of the allocator, which must outlive the run.
   product_launch(const program_runner& program, const extents& of, const any_tensor& a, const any_tensor& b,
@@ -60,6 +61,7 @@ class product_launch {
         product<T>{a_.data<T>(), b_.data<T>(), nullptr, of_.m, of_.n, of_.k, of_.transpose_a, of_.transpose_b}.rows(
             first, rows);
     block.c = gradient.data<T>();
+    block.compute = of_.compute;
     gemm(block);
     std::array<T, scalar::widest> repeated[scalar::max_inputs];
     scalar::strip s;

@@ -40,7 +40,9 @@ PINION_DECL accumulation add_gradients(slot_table& made, graph& g, const std::ve
     return variable(std::int64_t{0}, {.name = "micro_steps", .trainable = false}, g[first].where).id(g);
   }));
   const colocate_with near{operation(a.count)};
-  const expr<std::int64_t> counted = assign_add(a.count, std::int64_t{1});
+  const expr<bool>* const writes = writes_only_if::current();
+  const expr<std::int64_t> counted = writes ? assign_add(a.count, expr<std::int64_t>(cast<std::int64_t>(*writes)))
+                                            : assign_add(a.count, std::int64_t{1});
   a.is_last = counted >= steps;
   return a;
 }

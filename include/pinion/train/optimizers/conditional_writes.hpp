@@ -9,7 +9,7 @@
 namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
 // While it lives, the nodes that optimizers of this thread build to write variables do so only in steps in which a
-// predicate holds. Made and destroyed in one thread, in stack order; refers to the predicate.
+// predicate holds, and those of the objects around it. Made and destroyed in one thread, in stack order.
 class writes_only_if {
  public:
   explicit writes_only_if(const expr<bool>& holds);
@@ -19,6 +19,7 @@ class writes_only_if {
   static const expr<bool>* current();
 
  private:
+  const expr<bool> all_;  // holds where this predicate and those around it do
   const expr<bool>* before_;
 };
 

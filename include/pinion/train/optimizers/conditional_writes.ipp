@@ -7,6 +7,7 @@
 #include <pinion/graph/same_device.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/op/control/functions.hpp>
+#include <pinion/op/elementwise/functions.hpp>
 #include <pinion/op/source/functions.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/train/optimizers/conditional_writes.hpp>
@@ -18,8 +19,9 @@ inline const expr<bool>*& open_predicate() {
   return open;
 }
 
-PINION_DECL writes_only_if::writes_only_if(const expr<bool>& holds) : before_(open_predicate()) {
-  open_predicate() = &holds;
+PINION_DECL writes_only_if::writes_only_if(const expr<bool>& holds)
+    : all_(current() ? expr<bool>(*current() && holds) : holds), before_(current()) {
+  open_predicate() = &all_;
 }
 PINION_DECL writes_only_if::~writes_only_if() {
   open_predicate() = before_;

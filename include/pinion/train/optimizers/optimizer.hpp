@@ -26,8 +26,8 @@
 //   adafactor          g^2 of a matrix is kept as a row and a column                "r", "c", "v", "m"
 //   muon               the step of a matrix is an orthogonal one                    "momentum"
 //
-// accumulate{optimizer, steps} lets an optimizer make one update by the gradients of several steps, and weight_averages
-// keeps moving averages of what any optimizer trains.
+// accumulate{optimizer, steps} lets an optimizer make one update by the gradients of several steps, mixed_precision
+// computes products in 16 bits, and weight_averages keeps moving averages of what any optimizer trains.
 #pragma once
 
 #include <array>
@@ -62,6 +62,9 @@ struct minimize_options {
   // minimize() runs the updates that belong to the loss, such as those of batch_norm's averages (nn/update_ops.hpp),
   // before it updates the variables.
   bool run_updates = true;
+  // The global step counts steps that mixed_precision leaves out, too. sync_replicas asks for it, since its rounds are
+  // told apart by the global step.
+  bool count_every_step = false;
   // The name of the operation; empty: the name of the optimizer.
   std::string name = {};
 };
@@ -111,7 +114,8 @@ operation apply(const update_maker& by, std::string_view name, const std::vector
                 const minimize_options& options, source_location where);
 // The graph in which an optimizer applies gradients: that of the global step, or else the default one.
 graph& graph_of_step(const minimize_options& options);
-// Makes the operation, called `name` unless the options say otherwise, that runs the updates and then counts the step.
+// Makes the operation, called `name` unless the options say otherwise, that runs the updates and then counts the step,
+// if it is one in which writes are made (conditional_writes.hpp).
 operation run_and_count(graph& g, const std::vector<operation>& updates, std::string_view name,
                         const minimize_options& options, source_location where);
 

@@ -111,6 +111,8 @@ PINION_DECL operation run_and_count(graph& g, const std::vector<operation>& upda
   const in_graph use(g);
   const colocate_with near(operation(options.global_step));  // the count waits for no task that has no variables
   const control_dependencies after{operation(g, build(g, std::move(all)))};
+  if (const expr<bool>* const writes = writes_only_if::current())
+    return assign_add(options.global_step, expr<std::int64_t>(cast<std::int64_t>(*writes)), where);
   return assign_add(options.global_step, std::int64_t{1}, where);
 }
 

@@ -200,7 +200,9 @@ template <class Optimizer>
 operation sync_replicas<Optimizer>::apply_gradients(const std::vector<gradient_of_variable>& gradients,
                                                     const minimize_options& options, source_location where) {
   detail::sync_nodes_in_the_making making(o_, gradients, options, where);
-  nodes_ = making.finish(optimizer_.apply_gradients(making.means(), options, where));
+  minimize_options counting = options;
+  counting.count_every_step = true;
+  nodes_ = making.finish(optimizer_.apply_gradients(making.means(), counting, where));
   return nodes_->train;
 }
 
