@@ -140,7 +140,7 @@ PINION_DECL bool compiled_step::bears_feeds(step_state& state) const {
       if (it.kind != part_item::feed) continue;
       const any_tensor& value = state.feeds[static_cast<std::size_t>(it.index)];
       if (!value.on_host()) continue;
-      if (const auto e = bad_feed(*it.node, value)) return state.fail(*e), false;
+      if (auto e = bad_feed(*it.node, value)) return state.fail(e->on_device(part->device->name())), false;
     }
   return true;
 }

@@ -59,10 +59,10 @@ class text_sink {
 // on their way into updates too; variables keep their bits. Whether a model bears that is for its user to decide.
 //
 // check_values looks at all floating-point values of each step. The first node in which a NaN or an infinity comes to be
-// fails its step (invalid_argument), which then writes no more: the error names the node, its line, device and task,
+// fails its step with invalid_argument: the error names the node, its line, device and task,
 // the elements, and the inputs with their ranges. The value of a node that was given infinities may have some, and so
 // may constants, feeds, variables and elements of queues, as a mask of minus infinities; a NaN is blamed wherever it
-// comes from. Such steps are not optimized, so they take longer, and more memory; those of other sessions pay nothing.
+// comes from. An update that makes one has written it. Such steps are not optimized, so they take longer, and more memory; those of other sessions pay nothing.
 // run_request::check_values does so for one step.
 //
 //   pn::session one_thread({.inter_op_threads = 1, .intra_op_threads = 1});       // everything in the calling thread

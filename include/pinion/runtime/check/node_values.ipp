@@ -8,8 +8,11 @@
 #include <cstring>
 #include <utility>
 
-#include <pinion/base/number_text.hpp>
+#include <fmt/format.h>
+
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/variable/op.hpp>
+#include <pinion/runtime/check/bad_operation.hpp>
 #include <pinion/runtime/check/node_values.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
@@ -77,25 +80,28 @@ inline std::string type_text(const any_tensor& value) {
   return std::string(to_string(value.dtype())) + " " + to_string(value.shape());
 }
 
-// "from 0 to 1, 2 of them NaN" of elements.
+// "from 0 to 1, 2 NaN", or "3" of elements that are all equal.
 inline std::string range_text(const any_tensor& value) {
   if (value.count() == 0) return "empty";
   if (!dtypes::moved.has(value.dtype())) return "";
   const elements e = elements_of(value);
-  std::string text = e.has_range ? "from " + number_text(e.least) + " to " + number_text(e.greatest) : "no number in it";
+  std::string text = !e.has_range            ? "no finite number"
+                     : e.least == e.greatest ? fmt::format("{:.6g}", e.least)
+                                             : fmt::format("from {:.6g} to {:.6g}", e.least, e.greatest);
   if (e.nans > 0) text += ", " + std::to_string(e.nans) + " NaN";
   if (e.infinities > 0) text += ", " + std::to_string(e.infinities) + " infinite";
   return text;
 }
 
-// "2 of 6 elements of a float [2, 3] are NaN, the first of them at [0, 1]".
+// "2 of 6 elements of a float [2, 3] are NaN, the first at [0, 1] is nan".
 inline std::string bad_elements_text(const any_tensor& value, const elements& e) {
   const bool nan = e.nans > 0;
+  const std::string what = nan ? "nan" : e.infinity > 0 ? "inf" : "-inf";
+  if (value.count() == 1) return "the one element of a " + type_text(value) + " is " + what;
   const std::int64_t bad = nan ? e.nans : e.infinities, first = nan ? e.first_nan : e.first_infinity;
   std::string text = std::to_string(bad) + " of " + std::to_string(value.count()) + " elements of a " +
                      type_text(value) + (bad == 1 ? " is " : " are ") + (nan ? "NaN" : "infinite") +
-                     ", the first at " + place_text(first, value.shape()) + " is " +
-                     (nan ? "nan" : e.infinity > 0 ? "inf" : "-inf");
+                     ", the first at " + place_text(first, value.shape()) + " is " + what;
   if (nan && e.infinities > 0) text += ", and " + std::to_string(e.infinities) + " infinite";
   return text;
 }
@@ -109,17 +115,17 @@ class verdict {
  public:
   verdict(graph_view g, const node& n, const node_values& v) : g_(g), n_(n), v_(v) {}
 
-  // Judges one of its results; `what` says which, in a sentence.
-  std::optional<error> on(const any_tensor& result, const std::string& what) const {
+  // Judges the result with this number; `what` says which that is, in a sentence.
+  std::optional<error> on(std::size_t number, const any_tensor& result, const std::string& what) const {
     if (!result || all_finite(result)) return std::nullopt;
     const elements e = elements_of(result);
     if (e.nans > 0) {
       for (std::size_t i = 0; i < v_.inputs.size(); ++i)
         if (v_.inputs[i] && holds_nan(v_.inputs[i])) return brought(i);
-      return made(result, e, what);
+      return made(number, result, e, what);
     }
     if (!computes() || !finite_inputs()) return std::nullopt;
-    return made(result, e, what);
+    return made(number, result, e, what);
   }
 
  private:
@@ -132,6 +138,10 @@ class verdict {
   }
   bool finite_inputs() const {
     return std::all_of(v_.inputs.begin(), v_.inputs.end(), [](const any_tensor& in) { return !in || all_finite(in); });
+  }
+  bool came_before(std::size_t input) const {
+    const auto at = n_.inputs.begin() + static_cast<std::ptrdiff_t>(input);
+    return std::find(n_.inputs.begin(), at, *at) != at;
   }
   // The node that yields an input.
   const node& source(std::size_t input) const { return g_[n_.inputs[input].node]; }
@@ -147,24 +157,28 @@ class verdict {
         .at_node(from.name, from.op, to_string(from.where));
   }
 
-  error made(const any_tensor& result, const elements& e, const std::string& what) const {
-    const std::string kind = e.nans > 0 ? "NaN" : "infinity";
+  error made(std::size_t number, const any_tensor& result, const elements& e, const std::string& what) const {
     const std::string given = inputs_text();
-    return error(errc::invalid_argument, "'" + n_.name + "' (" + n_.op + ") makes " + kind +
-                                             (given.empty()     ? ""
-                                              : finite_inputs() ? " of finite values"
-                                                                : " of infinite values") +
-                                             what + ": " + bad_elements_text(result, e) +
-                                             (given.empty() ? "" : "; it was given " + given))
-        .at_node(n_.name, n_.op, to_string(n_.where));
+    std::string text = "'" + n_.name + "' (" + n_.op + ")" + (given.empty() ? " yields " : " makes ") +
+                       (e.nans > 0 ? "NaN" : "infinity");
+    if (!given.empty()) text += finite_inputs() ? " of finite values" : " of infinite values";
+    text += what + ": " + bad_elements_text(result, e);
+    const auto* const program = n_.attrs.find("program");
+    if (program && !given.empty()) {
+      const std::int64_t first = e.nans > 0 ? e.first_nan : e.first_infinity;
+      const std::string operation = bad_operation(op::program_of(n_.attrs), v_.inputs, {number, result.shape(), first});
+      if (!operation.empty()) text += ", where " + operation;
+    }
+    if (!given.empty()) text += "; it was given " + given;
+    return error(errc::invalid_argument, text).at_node(n_.name, n_.op, to_string(n_.where));
   }
 
-  // "'x', a float [3] from 0 to 1, and 'y', ..." of the inputs whose elements it reads.
+  // "'x', a float [3] (from 0 to 1); 'y', ..." of the inputs whose elements it reads.
   std::string inputs_text() const {
     constexpr std::size_t most_named = 8;
     std::vector<std::string> all;
     for (std::size_t i = 0; i < v_.inputs.size(); ++i)
-      if (const any_tensor& in = v_.inputs[i]) {
+      if (const any_tensor& in = v_.inputs[i]; in && !came_before(i)) {
         const std::string range = range_text(in);
         all.push_back(value_name(source(i), n_.inputs[i].index) + ", a " + type_text(in) +
                       (range.empty() ? "" : " (" + range + ")"));
@@ -204,10 +218,10 @@ PINION_DECL std::optional<error> bad_value(graph_view g, const node& n, const no
   const detail::verdict judged(g, n, v);
   for (std::size_t i = 0; i < v.outputs.size(); ++i) {
     const std::string which = v.outputs.size() > 1 ? ", in its output " + std::to_string(i) : "";
-    if (auto e = judged.on(v.outputs[i], which)) return e;
+    if (auto e = judged.on(i, v.outputs[i], which)) return e;
   }
   for (std::size_t i = 0; i < v.written.size(); ++i)
-    if (auto e = judged.on(v.written[i], ", in variable '" + g[n.inputs[i].node].name + "'")) return e;
+    if (auto e = judged.on(i, v.written[i], ", in variable '" + g[n.inputs[i].node].name + "'")) return e;
   return std::nullopt;
 }
 
