@@ -133,7 +133,9 @@ PINION_DECL std::string bad_operation(const scalar::program& p, std::span<const 
     given += (given.empty() ? "" : ", ") + fmt::format("{:.6g}", run.value(v));
   const double made = run.value(at);
   return fmt::format("{}({}) is {}", scalar::facts(p.code[at].op).name, given,
-                     made != made ? "nan" : made > 0 ? "inf" : "-inf");
+                     made != made ? "nan"
+                     : made > 0   ? "inf"
+                                  : "-inf");
 }
 
 }}}  // namespace pinion::v0::runtime

@@ -1,7 +1,7 @@
 // The values of one run of a node, and the error of a node in which a NaN or an infinity comes to be.
 //
-//   NaN        of a node none of whose inputs has one. Where an input has one, the node that brought it is blamed: a fed
-//              value, or a variable that held it before.
+//   NaN        of a node none of whose inputs has one. Where an input has one, what brought it is blamed: a feed, or a
+//              variable that held it before.
 //   infinity   of a node that was given elements, all of them finite. A node that computes of nothing that it was given
 //              yields infinities that somebody has meant: constants, feeds, reads of variables, elements of queues. A
 //              node that was given one passes it on.

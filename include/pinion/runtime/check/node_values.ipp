@@ -100,8 +100,8 @@ inline std::string bad_elements_text(const any_tensor& value, const elements& e)
   if (value.count() == 1) return "the one element of a " + type_text(value) + " is " + what;
   const std::int64_t bad = nan ? e.nans : e.infinities, first = nan ? e.first_nan : e.first_infinity;
   std::string text = std::to_string(bad) + " of " + std::to_string(value.count()) + " elements of a " +
-                     type_text(value) + (bad == 1 ? " is " : " are ") + (nan ? "NaN" : "infinite") +
-                     ", the first at " + place_text(first, value.shape()) + " is " + what;
+                     type_text(value) + (bad == 1 ? " is " : " are ") + (nan ? "NaN" : "infinite") + ", the first at " +
+                     place_text(first, value.shape()) + " is " + what;
   if (nan && e.infinities > 0) text += ", and " + std::to_string(e.infinities) + " infinite";
   return text;
 }

@@ -21,7 +21,7 @@ using namespace pinion;
 
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN(), endless = std::numeric_limits<float>::infinity();
 
-// "div check_values_test.cpp:12" of the error of a step; what else happened, where it has another code.
+// "div value_checks_test.cpp:12" of the error of a step; what else happened, where it has another code.
 template <class F>
 std::string blamed(F&& call) {
   const auto e = caught(call);
@@ -52,7 +52,9 @@ TEST_CASE_METHOD(checked, "a logarithm of 0 is named, with its line, device, ele
 
 TEST_CASE_METHOD(checked, "0 / 0 is NaN, and each of its inputs is told") {
   const auto z = x / y;
-  CHECK(sentence([&] { sess.run({{x, {1.f, 0.f, 2.f}}, {y, {3.f, 0.f, 0.f}}}, identity(z)); }) ==
+  CHECK(sentence([&] {
+          sess.run({{x, {1.f, 0.f, 2.f}}, {y, {3.f, 0.f, 0.f}}}, identity(z));
+        }) ==
         "'div' (Div) makes NaN of finite values: 1 of 3 elements of a float [3] is NaN, the first at [1] is nan, and 1 "
         "infinite; it was given 'x', a float [3] (from 0 to 2); 'y', a float [3] (from 0 to 3)");
 }
@@ -65,7 +67,9 @@ TEST_CASE_METHOD(checked, "the node in which an exponential overflows is blamed,
 
 TEST_CASE_METHOD(checked, "of a statement that is one node, the operation is told in which the value comes to be") {
   const auto z = exp(x * 100.f) + y;
-  CHECK(sentence([&] { sess.run({{x, {0.f, 2.f}}, {y, {0.f}}}, z); }) ==
+  CHECK(sentence([&] {
+          sess.run({{x, {0.f, 2.f}}, {y, {0.f}}}, z);
+        }) ==
         "'" + z.name() +
             "' (Add) makes infinity of finite values: 1 of 2 elements of a float [2] is infinite, the first at [1] is "
             "inf, where exp(200) is inf; it was given 'x', a float [2] (from 0 to 2); 'y', a float [1] (0)");
@@ -121,7 +125,9 @@ TEST_CASE_METHOD(checked, "a fed NaN is blamed on the feed") {
 TEST_CASE_METHOD(checked, "a NaN that a call of a partial run feeds is blamed on the feed") {
   const auto z = log(x, "z");
   partial_run step(sess, feeds(x), fetches(z));
-  CHECK_THAT(sentence([&] { step.run({{x, {1.f, nan_value}}}, z); }),
+  CHECK_THAT(sentence([&] {
+               step.run({{x, {1.f, nan_value}}}, z);
+             }),
              Catch::StartsWith("'x' (Placeholder) brought NaN: 1 of 2 elements of a float [2] is NaN"));
 }
 
@@ -167,15 +173,17 @@ TEST_CASE_METHOD(checked, "the step of an optimizer that makes a bad value is na
   const auto w = variable(tensor<float>::of({1.f, 2.f}), {.name = "w"});
   const auto update = train::gradient_descent({.learning_rate = 1e38f}).minimize(reduce_sum(w * x));
   sess.run(w.initializer());
-  CHECK_THAT(sentence([&] { sess.run({{x, {1.f, 4.f}}}, update); }),
+  CHECK_THAT(sentence([&] {
+               sess.run({{x, {1.f, 4.f}}}, update);
+             }),
              Catch::Contains("makes infinity of finite values, in variable 'w': 1 of 2 elements of a float [2] is "
                              "infinite, the first at [1] is -inf"));
 }
 
 TEST_CASE_METHOD(checked, "a node in a loop and one in a branch are named") {
-  const auto [i, power] = while_loop([](auto n, auto) { return n < 4; },
-                                     [](auto n, auto v) { return std::tuple(n + 1, square(v, "squared")); },
-                                     constant(0), reduce_sum(x));
+  const auto [i, power] =
+      while_loop([](auto n, auto) { return n < 4; },
+                 [](auto n, auto v) { return std::tuple(n + 1, square(v, "squared")); }, constant(0), reduce_sum(x));
   CHECK(float(sess.run({{x, {2.f}}}, power)) == 65536);
   const auto step = [&] { sess.run({{x, {1e20f}}}, power); };
   CHECK(caught(step).node().find("squared") != std::string::npos);
@@ -193,7 +201,9 @@ TEST_CASE_METHOD(checked, "values of 16 bits and of 64 are looked at") {
   const auto cut = cast<bfloat16>(x, "cut");
   CHECK(blamed([&] { sess.run({{x, {std::numeric_limits<float>::max()}}}, cut); }).substr(0, 4) == "cut ");
   const auto wide = log(cast<double>(x), "wide");
-  CHECK_THAT(sentence([&] { sess.run({{x, {0.f}}}, wide); }),
+  CHECK_THAT(sentence([&] {
+               sess.run({{x, {0.f}}}, wide);
+             }),
              Catch::Contains("the one element of a double [1] is -inf"));
 }
 

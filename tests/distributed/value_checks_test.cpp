@@ -65,12 +65,12 @@ TEST_CASE("a NaN that is fed to a session on a cluster, and one that lies in a v
     const device on{"/job:ps/task:0"};
     return variable(tensor<float>::of({1.f, 2.f}), {.name = "w"});
   }();
-  const auto nan = placeholder<float>({2}, "nan");
-  const auto put = assign(w, nan);
+  const auto bad = placeholder<float>({2}, "bad");
+  const auto put = assign(w, bad);
   const auto product = w * f.x;
   const float none = std::numeric_limits<float>::quiet_NaN();
   session sess{checking_toward(cluster.target("worker", 0), false)};
-  sess.run({{nan, {none, 1.f}}}, put);
+  sess.run({{bad, {none, 1.f}}}, put);
   session careful{checking_toward(cluster.target("worker", 1), true)};
   CHECK(caught([&] { careful.run({{f.x, {1.f, none}}}, f.y); }).node() == "x");
   const auto e = caught([&] { careful.run({{f.x, {1.f, 1.f}}}, product); });
