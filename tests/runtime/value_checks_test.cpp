@@ -114,6 +114,10 @@ TEST_CASE_METHOD(checked, "a mask of minus infinities passes, and what makes NaN
                                  Catch::Contains("(no finite number, 3 infinite)"));
 }
 
+TEST_CASE_METHOD(checked, "the greatest of no elements, which is minus infinity, passes") {
+  CHECK(float(sess.run({{x, tensor<float>({0})}}, reduce_max(x))) == -endless);
+}
+
 TEST_CASE_METHOD(checked, "a fed NaN is blamed on the feed") {
   const auto z = log(x, "z");
   const auto step = [&] { sess.run({{x, {1.f, 2.f, nan_value, nan_value}}}, z); };

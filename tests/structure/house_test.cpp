@@ -27,7 +27,7 @@ const std::vector<house::names> house_plan{
     {"op/attention", "op/band", "op/layer", "op/nn", "op/norm", "op/order", "op/queue", "op/recurrent", "op/resize",
      "op/scatter", "op/search", "op/strided"},
     {"op", "nn"},
-    {"autodiff", "placement"},
+    {"autodiff", "placement", "runtime/check"},
     {"placement/cost", "runtime/step"},
     {"placement/plan"},
     {"runtime/optimize", "distributed/wire", "train/summary"},

@@ -33,7 +33,8 @@ class checking_kernel final : public kernel {
   static bool has_results(const kernel_setup& setup);
   values_ref before(const kernel_context& c) const;
   void add_results(node_values& v, const kernel_context& c) const;
-  outcome<> judged(const node_values& v) const;
+  // Lets the values go before it returns: where the node has ended, the memory of the run may be used again.
+  outcome<> taken_and_judged(node_values& taken) const;
   // Judges a run that has ended, once its values are on the host.
   void judge_on_host(devices::device& from, const values_ref& v, ended done) const;
   // Copies values to the host, one after the other, in place.

@@ -53,15 +53,15 @@ PINION_DECL void checking_kernel::run(kernel_context& c) {
   const values_ref v = before(c);
   inner_->run(c);
   add_results(*v, c);
-  judged(*v).value();
+  taken_and_judged(*v).value();
 }
 
 PINION_DECL void checking_kernel::start(kernel_context& c, ended done) {
   const values_ref v = before(c);
   auto then = [this, &c, v, done = std::move(done)](outcome<> how) {
     if (how) how = outcome_of([&] { add_results(*v, c); });
-    if (!how) return done(std::move(how));
-    if (!on_stream_) return done(judged(*v));
+    if (!how) return *v = {}, done(std::move(how));
+    if (!on_stream_) return done(taken_and_judged(*v));
     judge_on_host(*c.device, v, done);
   };
   if (inner_->blocking()) return inner_->start(c, std::move(then));
@@ -78,12 +78,15 @@ PINION_DECL checking_kernel::values_ref checking_kernel::before(const kernel_con
 
 PINION_DECL void checking_kernel::add_results(node_values& v, const kernel_context& c) const {
   v.outputs.assign(c.outputs.begin(), c.outputs.end());
+  for (std::size_t o = 0; o < v.outputs.size(); ++o)
+    if (!c.wants(static_cast<int>(o)) || !has_nan(v.outputs[o].dtype())) v.outputs[o] = {};
   v.written.resize(written_);
   for (std::size_t i = 0; i < written_; ++i)
     if (variables_[i] && variables_[i]->initialised()) v.written[i] = variables_[i]->read();
 }
 
-PINION_DECL outcome<> checking_kernel::judged(const node_values& v) const {
+PINION_DECL outcome<> checking_kernel::taken_and_judged(node_values& taken) const {
+  const node_values v = std::exchange(taken, {});
   return outcome_of([&] {
     if (!has_bad_result(v)) return;
     if (auto e = bad_value(graph_, node_, v)) throw error(std::move(*e));
@@ -91,13 +94,17 @@ PINION_DECL outcome<> checking_kernel::judged(const node_values& v) const {
 }
 
 PINION_DECL void checking_kernel::judge_on_host(devices::device& from, const values_ref& v, ended done) const {
-  auto judge = [this, v, done](outcome<> how) { done(how ? judged(*v) : std::move(how)); };
-  auto bring_inputs = [this, &from, v, judge, done](outcome<> how) {
-    if (!how || !has_bad_result(*v)) return done(std::move(how));
+  auto judge = [this, v, done](outcome<> how) {
+    if (how) return done(taken_and_judged(*v));
+    *v = {};
+    done(std::move(how));
+  };
+  auto bring_inputs = [&from, v, judge](outcome<> how) {
+    if (!how || !has_bad_result(*v)) return judge(std::move(how));
     bring(from, {v, &v->inputs}, 0, judge);
   };
-  bring(from, {v, &v->outputs}, 0, [&from, v, bring_inputs, done](outcome<> how) {
-    if (!how) return done(std::move(how));
+  bring(from, {v, &v->outputs}, 0, [&from, v, bring_inputs](outcome<> how) {
+    if (!how) return bring_inputs(std::move(how));
     bring(from, {v, &v->written}, 0, bring_inputs);
   });
 }

@@ -4,7 +4,8 @@
 //              variable that held it before.
 //   infinity   of a node that was given elements, all of them finite. A node that computes of nothing that it was given
 //              yields infinities that somebody has meant: constants, feeds, reads of variables, elements of queues. A
-//              node that was given one passes it on.
+//              node that was given one passes it on. An op may say that it makes them on purpose: a maximum over
+//              nothing.
 #pragma once
 
 #include <optional>

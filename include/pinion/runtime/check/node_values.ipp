@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <pinion/op/catalogue.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/variable/op.hpp>
 #include <pinion/runtime/check/bad_operation.hpp>
@@ -124,7 +125,7 @@ class verdict {
         if (v_.inputs[i] && holds_nan(v_.inputs[i])) return brought(i);
       return made(number, result, e, what);
     }
-    if (!computes() || !finite_inputs()) return std::nullopt;
+    if (definition_of(n_.op).yields_infinity || !computes() || !finite_inputs()) return std::nullopt;
     return made(number, result, e, what);
   }
 
