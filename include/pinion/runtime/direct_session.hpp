@@ -136,8 +136,6 @@ class direct_session final : public session_backend {
   const std::shared_ptr<session_kernels> kernels_ = std::make_shared<session_kernels>(recorder_);
   const std::shared_ptr<body_compiler> bodies_ =
       std::make_shared<session_bodies>(task_, kernels_, options_.allow_soft_placement);
-  const std::shared_ptr<body_compiler> checked_bodies_ =
-      std::make_shared<session_bodies>(task_, kernels_, options_.allow_soft_placement, true);
   std::atomic<std::int64_t> next_step_{1};
 
   // Steps of different signatures are placed one after the other, since the place of a node holds for all of them; they

@@ -372,8 +372,10 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
   auto parts = cut_by_device(g, better.placement, better.signature, 0,
                              {.receive_ahead = options_.receive_ahead, .tell_targets = partial});
   if (partial) local_partial_run::make_partial(parts, better.signature);
-  auto step = std::make_shared<ready_step>(std::move(parts), g, task_, *kernels_,
-                                           signature.check_values ? checked_bodies_ : bodies_);
+  const std::shared_ptr<body_compiler> bodies =
+      signature.check_values ? std::make_shared<session_bodies>(task_, kernels_, options_.allow_soft_placement, true)
+                             : bodies_;
+  auto step = std::make_shared<ready_step>(std::move(parts), g, task_, *kernels_, bodies);
   step->graph = better.graph;
   step->fetches = signature.fetches;
   step->targets = signature.targets;
