@@ -32,7 +32,7 @@ struct nan_finder_options {
 // fails with invalid_argument, and the error names the node, the line that made it, and the ranges of its inputs. It
 // fetches a loss with every step, if it has one; one that is NaN or infinite after a step that was not checked throws
 // invalid_argument too, which names the loss and the global step. A NaN that a step without a check wrote to a variable
-// is blamed on the variable by the next step that is checked.
+// is blamed on the variable by the next step that is checked. A value that nothing in the step reads is not looked at.
 //
 // A step that is checked takes longer, since it is not optimized; the others take as long as ever. Only the thread of
 // its session uses it. The constructors throw invalid_argument for a loss that is not of a floating-point dtype, and
