@@ -1,5 +1,8 @@
 // The part of pinion::compiled that holds the bodies of runtime, but for its passes over graphs.
 #include <pinion/runtime/backend.ipp>
+#include <pinion/runtime/check/bad_operation.ipp>
+#include <pinion/runtime/check/checking_kernel.ipp>
+#include <pinion/runtime/check/node_values.ipp>
 #include <pinion/runtime/compiled_step.ipp>
 #include <pinion/runtime/cost_recorder.ipp>
 #include <pinion/runtime/direct_session.ipp>

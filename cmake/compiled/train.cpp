@@ -14,6 +14,7 @@
 #include <pinion/train/hooks/global_step_waiter.ipp>
 #include <pinion/train/hooks/global_step_watch.ipp>
 #include <pinion/train/hooks/logging_tensor.ipp>
+#include <pinion/train/hooks/nan_finder.ipp>
 #include <pinion/train/hooks/nan_tensor.ipp>
 #include <pinion/train/hooks/profiler.ipp>
 #include <pinion/train/hooks/progress_bar.ipp>

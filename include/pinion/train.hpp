@@ -21,6 +21,7 @@
 #include <pinion/train/hooks/global_step_waiter.hpp>
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/hooks/logging_tensor.hpp>
+#include <pinion/train/hooks/nan_finder.hpp>
 #include <pinion/train/hooks/nan_tensor.hpp>
 #include <pinion/train/hooks/profiler.hpp>
 #include <pinion/train/hooks/progress_bar.hpp>

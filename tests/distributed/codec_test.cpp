@@ -471,6 +471,7 @@ TEST_CASE("plans and signatures come out as they went in") {
   CHECK((q.allows_fallback() && q.makespan() == 1.5 && q.transfers()[0].bytes == 400 && q.totals()[0].peak == 400));
   const runtime::step_signature s{{{1, 0}}, {{2, 1}, {3, 0}}, {4, 5}};
   CHECK(again(s) == s);
+  CHECK(again(runtime::checking(s)) == runtime::checking(s));
 }
 
 TEST_CASE("traces come out as they went in, and times that cannot be are refused") {
@@ -498,7 +499,7 @@ std::string text_of(const part_item& it) {
 std::string text_of(const std::vector<runtime::partition>& parts) {
   std::string s;
   for (const auto& part : parts) {
-    s += "device " + std::to_string(part.device) + "\n";
+    s += "device " + std::to_string(part.device) + (part.check_values ? " checks" : "") + "\n";
     for (const auto& it : part.items) s += text_of(it);
   }
   return s;
@@ -509,6 +510,7 @@ TEST_CASE("partitions come out as they went in") {
   auto parts = wire::partitions(m);
   REQUIRE(parts.size() == 2);
   parts[0].items[0].peer = true;
+  parts[0].check_values = true;
   CHECK(text_of(again(parts)) == text_of(parts));
 }
 

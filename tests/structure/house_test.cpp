@@ -28,7 +28,7 @@ const std::vector<house::names> house_plan{
      "op/scatter", "op/strided"},
     {"op/search"},
     {"op", "nn"},
-    {"autodiff", "placement"},
+    {"autodiff", "placement", "runtime/check"},
     {"placement/cost", "runtime/step"},
     {"placement/plan"},
     {"runtime/optimize", "distributed/wire", "train/summary"},

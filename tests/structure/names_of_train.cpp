@@ -161,6 +161,8 @@ using pinion::train::monitored_session_options;
 using pinion::train::monitored_training_session;
 using pinion::train::muon;
 using pinion::train::muon_options;
+using pinion::train::nan_finder;
+using pinion::train::nan_finder_options;
 using pinion::train::nan_tensor;
 using pinion::train::nan_tensor_options;
 using pinion::train::natural_exp_decay;

@@ -22,6 +22,7 @@
 //     static constexpr bool rewrite = true;  // only the optimization of a step makes its nodes: a client has none
 //     static constexpr bool metadata = true;  // it tells about its first input without reading it, and stays near it
 //     static constexpr bool hands_on = true;  // it yields what is there, and touches no element
+//     static constexpr bool yields_infinity = true;  // one that it makes of finite numbers, as of none, is meant
 //     static dtype key(const node&);          // the dtype that selects the kernel; default: that of output 0
 //     static double work(const work_context&);  // operations it takes; default: one for each element it yields
 //     static constexpr std::string_view gpu_library = "cuBLASLt";  // of NVIDIA's, which computes it where it is there,
@@ -68,7 +69,7 @@ inline constexpr int states_of_attribute = -1;   // the number that attribute "s
 // gradient comes with the sentence no_gradient, a null `work` stands for one operation per element.
 //
 // The placer reads kernels, states, on_host and metadata; autodiff reads gradient; cost models read work and reads, and
-// who lets nothing run that takes long reads hands_on.
+// who lets nothing run that takes long reads hands_on. Steps that check their values read yields_infinity.
 struct definition {
   std::string_view name;
   input_count inputs;
@@ -80,6 +81,7 @@ struct definition {
   bool heeds_guards = false;
   bool metadata = false;
   bool hands_on = false;
+  bool yields_infinity = false;
   int states = 0;
   int reads = 1 << 20;
   bool bears_changing_inputs = false;
@@ -130,6 +132,7 @@ constexpr definition define() {
   if constexpr (requires { Op::heeds_guards; }) d.heeds_guards = Op::heeds_guards;
   if constexpr (requires { Op::metadata; }) d.metadata = Op::metadata;
   if constexpr (requires { Op::hands_on; }) d.hands_on = Op::hands_on;
+  if constexpr (requires { Op::yields_infinity; }) d.yields_infinity = Op::yields_infinity;
   if constexpr (requires { Op::states; }) d.states = Op::states;
   if constexpr (requires { Op::reads; }) d.reads = Op::reads;
   if constexpr (requires { Op::bears_changing_inputs; }) d.bears_changing_inputs = Op::bears_changing_inputs;

@@ -58,6 +58,8 @@ class compiled_step {
  private:
   using step_memory = std::vector<std::unique_ptr<run_memory>>;
 
+  // Looks at the fed values of a step that checks values. Returns false where one has failed it.
+  bool bears_feeds(step_state& state) const;
   // Runs a step that does not wait.
   void run_here(step_state& state);
   // Waits for the end of a run; returns false at the deadline. Of a session's step that takes long it tells in the log
@@ -76,6 +78,7 @@ class compiled_step {
   const process_mark made_in_;  // has the threads of the task
   std::vector<std::unique_ptr<executable>> parts_;
   bool waits_ = false;                  // waits for another partition or a stream, so it cannot run in one go
+  bool checks_values_ = false;          // looks for NaN in what it is fed
   bool uses_gpus_ = false;              // whose work leaves this thread's processor alone while it is looked for
   look_time looks_;                     // for the end of a run, where GPUs are used
   std::unique_ptr<lane_choice> lanes_;  // null: always in order

@@ -12,6 +12,7 @@
 #if PINION_HAS_CUDA
 #include <pinion/op/cuda_kernels.hpp>
 #endif
+#include <pinion/runtime/check/node_values.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/step/bound_step.hpp>
 #include <pinion/runtime/step/in_order_run.hpp>
@@ -30,6 +31,7 @@ PINION_DECL compiled_step::compiled_step(std::vector<partition> parts, graph_vie
   make_announced_code();
   uses_gpus_ = std::any_of(parts_.begin(), parts_.end(),
                            [](const auto& part) { return part->device->kernels() == devices::kernel_code::cuda; });
+  checks_values_ = parts_[0]->checks_values;
   waits_ = parts_.size() != 1 || parts_[0]->waits || parts_[0]->device->stream();
   if (!waits_ && on.item_helpers > 0 && parts_[0]->items.size() > 1)
     lanes_ = std::make_unique<lane_choice>(*parts_[0], on.pool, on.item_helpers);
@@ -87,7 +89,7 @@ PINION_DECL std::unique_ptr<bound_body> compiled_step::bind(std::span<const cell
 }
 
 PINION_DECL void compiled_step::run_here(step_state& state) {
-  if (parts_.empty()) return;
+  if (parts_.empty() || (checks_values_ && !bears_feeds(state))) return;
   auto memory = acquire();
   run_memory& m = *memory->front();
   if (lanes_)
@@ -104,6 +106,7 @@ PINION_DECL void compiled_step::start(step_state& state, std::function<void()> d
   }
   if (const auto same = outcome_of([&] { made_in_.expect("the session"); }); !same)
     return state.fail(*same.failure()), done();
+  if (checks_values_ && !bears_feeds(state)) return done();
   struct under_way {
     compiled_step& of;
     std::unique_ptr<step_memory> memory;
@@ -129,6 +132,17 @@ PINION_DECL void compiled_step::start(step_state& state, std::function<void()> d
       over->of.release(std::move(over->memory));
       over->done();
     });
+}
+
+PINION_DECL bool compiled_step::bears_feeds(step_state& state) const {
+  for (const auto& part : parts_)
+    for (const executable_item& it : part->items) {
+      if (it.kind != part_item::feed) continue;
+      const any_tensor& value = state.feeds[static_cast<std::size_t>(it.index)];
+      if (!value.on_host()) continue;
+      if (auto e = bad_feed(*it.node, value)) return state.fail(e->on_device(part->device->name())), false;
+    }
+  return true;
 }
 
 PINION_DECL std::unique_ptr<compiled_step::step_memory> compiled_step::acquire() {

@@ -59,7 +59,7 @@ PINION_DECL direct_session::direct_session(const session_options& options, graph
 }
 
 PINION_DECL std::shared_ptr<prepared_step> direct_session::prepare(const step_signature& signature) {
-  return prepared(steps_, signature);
+  return options_.check_values ? prepared(steps_, checking(signature)) : prepared(steps_, signature);
 }
 
 PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::prepared(step_table& in,
@@ -104,7 +104,7 @@ PINION_DECL void direct_session::run(prepared_step& prepared, std::span<any_tens
 }
 
 PINION_DECL std::shared_ptr<partial_run_backend> direct_session::begin_partial_run(const step_signature& signature) {
-  const auto step = prepared(partial_steps_, signature);
+  const auto step = prepared(partial_steps_, options_.check_values ? checking(signature) : signature);
   if (!step->graph) expect_graph();
   const auto run = std::make_shared<local_partial_run>(std::shared_ptr<compiled_step>(step, &step->compiled),
                                                        next_step_.fetch_add(1, std::memory_order_relaxed),
@@ -136,7 +136,8 @@ PINION_DECL void direct_session::fail_partial_runs(const error& why) {
     if (run) run->fail(why);
 }
 
-PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {
+PINION_DECL pinion::plan direct_session::plan(const step_signature& asked) {
+  const step_signature signature = options_.check_values ? checking(asked) : asked;
   expect_open();
   const at_work here(*this);
   std::unique_lock one_places(placing_);
@@ -371,7 +372,10 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
   auto parts = cut_by_device(g, better.placement, better.signature, 0,
                              {.receive_ahead = options_.receive_ahead, .tell_targets = partial});
   if (partial) local_partial_run::make_partial(parts, better.signature);
-  auto step = std::make_shared<ready_step>(std::move(parts), g, task_, *kernels_, bodies_);
+  const std::shared_ptr<body_compiler> bodies =
+      signature.check_values ? std::make_shared<session_bodies>(task_, kernels_, options_.allow_soft_placement, true)
+                             : bodies_;
+  auto step = std::make_shared<ready_step>(std::move(parts), g, task_, *kernels_, bodies);
   step->graph = better.graph;
   step->fetches = signature.fetches;
   step->targets = signature.targets;
@@ -379,7 +383,7 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
 }
 
 PINION_DECL optimized_step direct_session::improved(const step_signature& signature, const placement& placed) const {
-  if (!options_.optimize || options_.record_costs) return {nullptr, placed, signature};
+  if (!options_.optimize || options_.record_costs || signature.check_values) return {nullptr, placed, signature};
   return optimize(expect_graph(), placed, signature);
 }
 

@@ -58,6 +58,14 @@ class text_sink {
 // bfloat16_transfers rounds all floats that cross from task to task, parameters on their way to workers and gradients
 // on their way into updates too; variables keep their bits. Whether a model bears that is for its user to decide.
 //
+// check_values looks at all floating-point values of each step. The first node in which a NaN or an infinity comes to
+// be fails its step with invalid_argument. The error names the node, its line, device and task, the elements, and the
+// inputs with their ranges; of a node that is a whole statement, the operation too. A NaN is blamed wherever it comes
+// from. An infinity is allowed in a constant, a feed, a variable, an element of a queue, such as a mask, and in what a
+// node makes of one. An update that makes a bad value has written it. Such a step is not optimized, writes no variable
+// in place, and waits for each node of a GPU, so it takes several times as long; the steps of other sessions cost what
+// they cost without the option. run_request::check_values does so for one step.
+//
 //   pn::session one_thread({.inter_op_threads = 1, .intra_op_threads = 1});       // everything in the calling thread
 //   pn::session far({.target = "pinion://10.0.0.1:2222", .allow_soft_placement = true, .security = {.key = secret}});
 struct session_options {
@@ -81,6 +89,7 @@ struct session_options {
   std::int64_t receive_ahead = std::int64_t{64} << 20;  // bytes a device receives ahead of readers; 0: no limit
   bool optimize = true;  // folds constants, shares and joins nodes of a step; values stay the same up to rounding
   bool bfloat16_transfers = false;  // floats go between tasks of a cluster in half of their bytes, rounded to bfloat16
+  bool check_values = false;        // a step fails at the first node that makes a NaN or an infinity, and names it
 };
 
 // Writes a line about placement to the session's placement_log, or to standard output if that is empty.

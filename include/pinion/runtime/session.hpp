@@ -165,6 +165,7 @@ struct run_request {
   std::vector<any_expr> fetches = {};   // values to return, in this order
   std::vector<operation> targets = {};  // operations to run, which return nothing
   step_trace* trace = nullptr;          // receives a record of the step; null: none is made
+  bool check_values = false;            // fails at the first NaN or infinity, as session_options::check_values says
 };
 
 // The feeds, fetches and targets of a callable: the arguments of session::make_callable, made by pn::feeds, pn::fetches

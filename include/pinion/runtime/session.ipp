@@ -65,6 +65,7 @@ PINION_DECL std::vector<any_tensor> session::run(const run_request& request) {
     signature.fetches.push_back(runtime::end_in(graph_, f));
   }
   for (const operation& t : request.targets) runtime::fetch_end(t).add_to(signature, graph_);
+  signature.check_values = request.check_values;
   return run_step(signature, values, request.trace);
 }
 

@@ -17,8 +17,9 @@ namespace pinion { inline namespace v0 { namespace runtime {
 // Kernels of stateful ops are the session's. Refers to the task. Thread-safe.
 class session_bodies final : public body_compiler, public std::enable_shared_from_this<session_bodies> {
  public:
-  session_bodies(task& on, std::shared_ptr<session_kernels> kernels, bool soft)
-      : task_(on), kernels_(std::move(kernels)), soft_(soft) {}
+  // `check_values`: for steps that look for NaN and infinities.
+  session_bodies(task& on, std::shared_ptr<session_kernels> kernels, bool soft, bool check_values = false)
+      : task_(on), kernels_(std::move(kernels)), soft_(soft), check_values_(check_values) {}
 
   std::shared_ptr<nested_step> compile(const body& b, const std::vector<output>& results, const node& caller,
                                        const devices::device& on) override;
@@ -28,7 +29,7 @@ class session_bodies final : public body_compiler, public std::enable_shared_fro
 
   task& task_;
   const std::shared_ptr<session_kernels> kernels_;
-  const bool soft_;
+  const bool soft_, check_values_;
 };
 
 }}}  // namespace pinion::v0::runtime

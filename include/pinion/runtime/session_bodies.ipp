@@ -94,7 +94,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL std::shared_ptr<nested_step> session_bodies::compile(const body& b, const std::vector<output>& results,
                                                                  const node& caller, const devices::device& on) {
-  const step_signature signature{b.arguments, results, b.targets};
+  const step_signature signature{b.arguments, results, b.targets, {}, check_values_};
   const placement placed = place(b, signature, caller, on);
   int home = 0;
   while (placed.devices()[static_cast<std::size_t>(home)].name != on.name()) ++home;

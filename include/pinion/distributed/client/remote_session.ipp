@@ -194,7 +194,7 @@ PINION_DECL remote_session::remote_session(const session_options& options, graph
 
 PINION_DECL std::shared_ptr<runtime::prepared_step> remote_session::prepare(const runtime::step_signature& signature) {
   const users::one call(calls_);
-  return prepared(steps_, signature);
+  return options_.check_values ? prepared(steps_, checking(signature)) : prepared(steps_, signature);
 }
 
 PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::prepared(
@@ -211,7 +211,7 @@ PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::prepare
 PINION_DECL std::shared_ptr<runtime::partial_run_backend> remote_session::begin_partial_run(
     const runtime::step_signature& signature) {
   const users::one call(calls_);
-  const auto step = prepared(partial_steps_, signature);
+  const auto step = prepared(partial_steps_, options_.check_values ? checking(signature) : signature);
   const auto open = port();
   const std::uint64_t number = open->begin_partial_run(step->number, until());
   return std::make_shared<remote_partial_run>(net_, open, number, step->fetched, calls_, limits().operation);
@@ -285,7 +285,7 @@ PINION_DECL pinion::plan remote_session::plan(const runtime::step_signature& sig
   expect_open();
   const auto to = port();
   ship(*to);
-  return to->plan(signature, limits());
+  return to->plan(options_.check_values ? checking(signature) : signature, limits());
 }
 
 PINION_DECL std::vector<device_info> remote_session::list_devices() {

@@ -108,7 +108,7 @@ PINION_DECL std::optional<placement> session_graph::place(const runtime::step_si
 
 PINION_DECL runtime::optimized_step session_graph::improved(const runtime::step_signature& signature,
                                                             const placement& placed) const {
-  if (!optimize_) return {nullptr, placed, signature};
+  if (!optimize_ || signature.check_values) return {nullptr, placed, signature};
   return runtime::optimize(replica(), placed, signature);
 }
 

@@ -75,7 +75,7 @@ namespace runtime {
 
 template <class A>
 void serialize(A& a, step_signature& s) {
-  a(s.feeds, s.fetches, s.targets);
+  a(s.feeds, s.fetches, s.targets, s.check_values);
 }
 
 template <class A>
@@ -85,7 +85,7 @@ void serialize(A& a, part_item& it) {
 }
 template <class A>
 void serialize(A& a, partition& part) {
-  a(part.device, part.items);
+  a(part.device, part.items, part.check_values);
 }
 
 }  // namespace runtime

@@ -117,6 +117,8 @@ PINION_DECL kept_steps::found kept_steps::find(const run_step& r) const {
 }
 
 PINION_DECL std::shared_ptr<runtime::compiled_step> kept_steps::compile(const kept_session& session, kept_step& step) {
+  const auto& parts = step.part.parts;
+  const bool checks_values = !parts.empty() && parts.front().check_values;  // they agree
   for (;;) {
     std::shared_ptr<runtime::session_kernels> kernels;
     std::uint64_t life = 0;
@@ -125,9 +127,9 @@ PINION_DECL std::shared_ptr<runtime::compiled_step> kept_steps::compile(const ke
       kernels = session.kernels;
       life = life_;
     }
-    auto made =
-        std::make_shared<runtime::compiled_step>(step.part.parts, step.view(), task_, *kernels,
-                                                 std::make_shared<runtime::session_bodies>(task_, kernels, step.soft));
+    auto made = std::make_shared<runtime::compiled_step>(
+        step.part.parts, step.view(), task_, *kernels,
+        std::make_shared<runtime::session_bodies>(task_, kernels, step.soft, checks_values));
     std::lock_guard hold(mutex_);
     if (life != life_) continue;  // a reset has cleared the variables it found
     step.life = life;

@@ -26,6 +26,7 @@ struct attending {
 // key. Heads share keys in groups where there are more of them. A query for which no key counts yields 0.
 struct attention : detail::attending {
   static constexpr std::string_view name = "ScaledDotProductAttention";
+  static constexpr bool yields_infinity = true;  // a query that sees no key: the logarithm of a sum over none
   static constexpr input_count inputs{3, 4};
   static void infer(shape_context& c);
   static double work(const work_context& c);

@@ -63,11 +63,13 @@ struct reduce_mean : reduction {
 
 struct reduce_max : reduction {
   static constexpr std::string_view name = "Max";
+  static constexpr bool yields_infinity = true;  // over no elements
   static void gradient(gradient_context& g);
 };
 
 struct reduce_min : reduction {
   static constexpr std::string_view name = "Min";
+  static constexpr bool yields_infinity = true;  // over no elements
   static void gradient(gradient_context& g);
 };
 

@@ -32,6 +32,7 @@ struct executable {
   bool waits = false;            // does any item receive or block?
   bool takes_briefly = false;    // do all items take values from elsewhere in some microseconds?
   bool light = false;            // do all items take some microseconds, beside the waiting?
+  bool checks_values = false;    // are its kernels, and its feeds, looked at for NaN and infinities?
   std::vector<int> fed;          // the feeds of its items
   const std::unique_ptr<arena_use> arenas = std::make_unique<arena_use>();
 
@@ -43,6 +44,8 @@ struct executable {
   // Joins the items of a GPU that can be recorded together; see segment.hpp.
   void join_segments(task_services& services);
   std::shared_ptr<pinion::kernel> kernel_of(part_item& from, const kernel_setup& setup, const kernel_source& kernels);
+  // The kernel of a node of a step that may check values.
+  std::shared_ptr<pinion::kernel> looked_at(std::shared_ptr<pinion::kernel> k, const kernel_setup& setup) const;
   void count_readers();
   // Has the kernels of a GPU announce their code. Requires: the readers are counted.
   void announce_code() const;

@@ -14,6 +14,7 @@
 #include <pinion/op/operations.hpp>
 #include <pinion/op/transfer/cpu.hpp>
 #include <pinion/opkit/registry.hpp>
+#include <pinion/runtime/check/checking_kernel.hpp>
 #include <pinion/runtime/step/executable.hpp>
 #include <pinion/runtime/step/segments_of.hpp>
 
@@ -34,7 +35,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL executable::executable(partition part, graph_view g, devices::device& on, task_services& services,
                                    const std::shared_ptr<body_compiler>& bodies, const kernel_source& kernels)
-    : device(&on), graph(g), takes_briefly(!on.stream()) {
+    : device(&on), graph(g), takes_briefly(!on.stream()), checks_values(part.check_values) {
   for (part_item& from : part.items) {
     cancellable_work::check();
     add(from);
@@ -169,7 +170,7 @@ PINION_DECL void executable::add(const part_item& from) {
 PINION_DECL std::shared_ptr<kernel> executable::kernel_of(part_item& from, const kernel_setup& setup,
                                                           const kernel_source& kernels) {
   switch (from.kind) {
-    case part_item::compute: try { return kernels(setup);
+    case part_item::compute: try { return looked_at(kernels(setup), setup);
       } catch (...) {
         const pinion::node& n = setup.node;
         throw current_error().at_node(n.name, n.op, to_string(n.where)).on_device(device->name());
@@ -187,6 +188,12 @@ PINION_DECL std::shared_ptr<kernel> executable::kernel_of(part_item& from, const
     }
     default: return nullptr;
   }
+}
+
+// A node with bodies yields what these do, and they are looked at.
+PINION_DECL std::shared_ptr<kernel> executable::looked_at(std::shared_ptr<kernel> k, const kernel_setup& setup) const {
+  if (!checks_values || detail::has_body(setup.node)) return k;
+  return checking_kernel::around(std::move(k), setup);
 }
 
 PINION_DECL void executable::count_readers() {

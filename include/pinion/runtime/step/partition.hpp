@@ -16,6 +16,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 struct partition {
   int device = 0;                // index into the devices of the placement
   std::vector<part_item> items;  // in an order in which they can run
+  bool check_values = false;     // see step_signature
 };
 
 // How values go from device to device. A value.

@@ -288,6 +288,7 @@ PINION_DECL std::vector<partition> cut_by_device(graph_view g, const placement& 
                                                  int home, const transfer_rules& transfers) {
   auto parts = detail::partitioner(g, placed, s, home, transfers).run();
   for (partition& part : parts) {
+    part.check_values = s.check_values;
     receive_late(part.items, g, transfers.receive_ahead);
     // The streams of accelerators have their order.
     if (placed.devices()[static_cast<std::size_t>(part.device)].spec.type() == "CPU") detail::send_early(part.items);

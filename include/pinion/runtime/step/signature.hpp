@@ -15,8 +15,12 @@ struct step_signature {
   std::vector<output> fetches;
   std::vector<node_id> targets;
   std::vector<std::string> feed_devices = {};  // device that holds each feed; "" or an empty list: host memory
+  bool check_values = false;                   // does the step look for NaN and infinities? See runtime/check
   friend bool operator==(const step_signature&, const step_signature&) = default;
 };
+
+// The signature of the same step, which checks values.
+step_signature checking(step_signature s);
 
 struct signature_hash {
   std::size_t operator()(const step_signature& s) const;

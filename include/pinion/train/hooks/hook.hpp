@@ -32,6 +32,7 @@
 //   logging_tensor       prints values                progress_bar         shows how far training is
 //   profiler             traces a step now and then   global_step_waiter   begins later
 //   feed_fn              feeds each step              final_ops            computes something at the end
+//   nan_finder           finds the first bad value
 #pragma once
 
 #include <concepts>

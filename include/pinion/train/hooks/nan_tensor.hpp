@@ -2,6 +2,8 @@
 //
 //   tr::nan_tensor(loss)                                // an error
 //   tr::nan_tensor(loss, {.fail_on_nan_loss = false})   // the end of training
+//
+// tr::nan_finder tells where it began.
 #pragma once
 
 #include <span>

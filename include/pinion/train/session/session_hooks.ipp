@@ -99,6 +99,7 @@ PINION_DECL session_hooks::ran session_hooks::run(session& on, const run_request
     all.fetches.insert(all.fetches.end(), more.fetches.begin(), more.fetches.end());
     all.targets.insert(all.targets.end(), more.targets.begin(), more.targets.end());
     if (more.trace) traces.push_back(more.trace);
+    all.check_values |= more.check_values;
   }
   first.push_back(all.fetches.size());
   complete(all);
