@@ -259,6 +259,7 @@ TEST_CASE("a plan tells the bytes that a part does not keep, and the operations 
   CHECK(parts[0].bytes == 4 * 4 * 4);  // y, which the gradient of tanh reads; that of matmul reads x, which is kept
   CHECK(parts[0].operations >= 2 * 4 * 4 * 4);
   CHECK(parts[0].unknown == 0);
+  CHECK(parts[0].first == "inner/recompute");
   const std::string told = to_string(s.sess.plan(s.gradient));
   CHECK(told.find("note: " + to_string(parts[0])) != told.npos);
   CHECK(to_string(s.sess.plan(s.y)).find("computed again") == told.npos);

@@ -37,6 +37,7 @@ struct marked_parts {
 // forward pass; the operations are those of the copies. Values of unknown shapes count in neither, but in `unknown`.
 struct recomputed_part {
   source_location where{};      // of pn::recompute
+  std::string first = {};       // the name of the first node that runs again: "block_3/RmsNorm/recompute"
   int nodes = 0;                // that run again
   std::int64_t bytes = 0;       // not kept
   double operations = 0;        // paid for it
@@ -48,7 +49,8 @@ std::vector<recomputed_part> recomputed_parts(graph& g);
 // The same of the nodes of a step, ascending.
 std::vector<recomputed_part> recomputed_parts(graph& g, const std::vector<node_id>& of_step);
 
-// "the part at model.cpp:12 is computed again: 1234 bytes are not kept, for 5.6e+07 operations of 12 nodes"
+// "the part at model.cpp:12 is computed again from block_3/RmsNorm/recompute on: 1234 bytes are not kept, for 5.6e+07
+// operations of 12 nodes"
 std::string to_string(const recomputed_part& part);
 
 }}  // namespace pinion::v0

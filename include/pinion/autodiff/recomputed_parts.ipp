@@ -42,7 +42,7 @@ class part_sum {
 
  private:
   void pay(node_id copy) {
-    ++sum_.nodes;
+    if (++sum_.nodes == 1) sum_.first = g_[copy].name;
     const double operations = operations_of(g_, g_[copy]);
     if (std::isfinite(operations))
       sum_.operations += operations;
@@ -78,9 +78,10 @@ PINION_DECL std::vector<recomputed_part> recomputed_parts(graph& g) {
 }
 
 PINION_DECL std::string to_string(const recomputed_part& part) {
-  return fmt::format("the part at {} is computed again: {} bytes are not kept, for {:.3g} operations of {} node{}{}",
-                     to_string(part.where), part.bytes, part.operations, part.nodes, part.nodes == 1 ? "" : "s",
-                     part.unknown == 0 ? "" : fmt::format("; {} of unknown size count in neither", part.unknown));
+  return fmt::format(
+      "the part at {} is computed again from {} on: {} bytes are not kept, for {:.3g} operations of {} node{}{}",
+      to_string(part.where), part.first, part.bytes, part.operations, part.nodes, part.nodes == 1 ? "" : "s",
+      part.unknown == 0 ? "" : fmt::format("; {} of unknown size count in neither", part.unknown));
 }
 
 }}  // namespace pinion::v0

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <pinion/base/countdown.hpp>
+#include <pinion/base/log.hpp>
 #include <pinion/base/processors.hpp>
 #include <pinion/base/said_wait.hpp>
 #include <pinion/device/pool_allocator.hpp>
@@ -146,8 +147,10 @@ PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {
   const std::vector<std::string> libraries = task_.libraries();
   for (device_info& d : devices)
     if (d.is_cuda) d.libraries = libraries;
-  pinion::plan made = explain(expect_graph(), placed, improved(signature, placed), std::move(devices),
-                              options_.allow_soft_placement, with_measurements(placed));
+  optimized_step step = improved(signature, placed);
+  pinion::plan made = explain(expect_graph(), placed, step, std::move(devices), options_.allow_soft_placement,
+                              with_measurements(placed));
+  if (const fitted_step fit = fitted(std::move(step), signature, placed); !fit.told.empty()) made.add_note(fit.told);
   std::lock_guard hold(mutex_);
   note_runs(made, signature);
   return made;
@@ -366,7 +369,9 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
   std::unique_lock one_places(placing_);
   const placement placed = place_to_run(signature);
   one_places.unlock();
-  const optimized_step better = improved(signature, placed);
+  const fitted_step made = fitted(improved(signature, placed), signature, placed);
+  if (!made.fits) write_log(log_level::warning, "", made.told);
+  const optimized_step& better = made.step;
   const graph_view g = better.in_place_of(expect_graph());
   auto parts = cut_by_device(g, better.placement, better.signature, 0,
                              {.receive_ahead = options_.receive_ahead, .tell_targets = partial});
@@ -381,6 +386,13 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
 PINION_DECL optimized_step direct_session::improved(const step_signature& signature, const placement& placed) const {
   if (!options_.optimize || options_.record_costs) return {nullptr, placed, signature};
   return optimize(expect_graph(), placed, signature);
+}
+
+PINION_DECL fitted_step direct_session::fitted(optimized_step step, const step_signature& signature,
+                                               const placement& placed) const {
+  if (options_.memory_limit <= 0) return {std::move(step)};
+  if (!step.graph) step = placed_draft(expect_graph(), placed, signature).finished();
+  return fit_memory(std::move(step), options_.memory_limit, costs_of(placed).unknown_extent);
 }
 
 }}}  // namespace pinion::v0::runtime
