@@ -96,14 +96,20 @@ expr<float> attention_block(const expr<float>& h) {
 }  // namespace
 
 TEST_CASE("gradients of parts that are computed again are the same, bit for bit") {
-  SECTION("two dense layers") { check_equal(dense_block); }
+  SECTION("two dense layers") {
+    check_equal(dense_block);
+  }
   SECTION("one operation") {
     check_equal([](const expr<float>& h) -> expr<float> { return sin(h); });
   }
   SECTION("layer norm") {
-    check_equal([](const expr<float>& h) -> expr<float> { return layer_norm(matmul(h, weights({8, 8})), weights({8}), weights({8})); });
+    check_equal([](const expr<float>& h) -> expr<float> {
+      return layer_norm(matmul(h, weights({8, 8})), weights({8}), weights({8}));
+    });
   }
-  SECTION("attention") { check_equal(attention_block); }
+  SECTION("attention") {
+    check_equal(attention_block);
+  }
   SECTION("a branch") {
     check_equal([](const expr<float>& h) -> expr<float> {
       const expr<float> wide = matmul(h, weights({8, 8}));
@@ -115,11 +121,9 @@ TEST_CASE("gradients of parts that are computed again are the same, bit for bit"
   SECTION("a loop") {
     check_equal([](const expr<float>& h) -> expr<float> {
       const expr<float> wide = matmul(h, weights({8, 8}));
-      const auto [n, y] = while_loop([](const auto& i, const auto&) { return i < 3; },
-                                     [](const auto& i, const auto& v) {
-                                       return std::tuple(i + 1, expr<float>(sin(v)));
-                                     },
-                                     constant(0), wide);
+      const auto [n, y] = while_loop(
+          [](const auto& i, const auto&) { return i < 3; },
+          [](const auto& i, const auto& v) { return std::tuple(i + 1, expr<float>(sin(v))); }, constant(0), wide);
       return y + wide;
     });
   }
@@ -287,7 +291,8 @@ TEST_CASE("variables, random draws and constants are kept") {
   });
   const auto [dx] = gradients(y, x);
   CHECK(own.g.id_of("end/recompute") != no_node);
-  for (const char* name : {"w/read/recompute", "drawn/recompute", "fixed/recompute"}) CHECK(own.g.id_of(name) == no_node);
+  for (const char* name : {"w/read/recompute", "drawn/recompute", "fixed/recompute"})
+    CHECK(own.g.id_of(name) == no_node);
 }
 
 TEST_CASE("a part may yield several values, or none, and closes where it throws") {

@@ -25,10 +25,10 @@ class [[nodiscard]] recomputed_scope {
 
 }  // namespace autodiff
 
-// Calls a function that builds a part of a model, and returns what it returns: an expression, a tuple or struct of them,
-// or nothing. gradients(), and so every optimizer, keeps no value of the part for the backward pass but its inputs: the
-// values that a gradient reads are computed again, by copies of the nodes, once the gradients of the part's results have
-// come. The gradients are the same.
+// Calls a function that builds a part of a model, and returns what it returns: an expression, a tuple or struct of
+// them, or nothing. gradients(), and so every optimizer, keeps no value of the part for the backward pass but its
+// inputs: the values that a gradient reads are computed again, by copies of the nodes, once the gradients of the part's
+// results have come. The gradients are the same.
 //
 //   for (int i = 0; i < 24; ++i) x = pn::recompute([&] { return block(x); });   // 24 inputs of blocks, and one block
 //
@@ -36,8 +36,8 @@ class [[nodiscard]] recomputed_scope {
 // cannot be computed again, are random draws, values of variables, what comes out of queues, and all else that differs
 // from one run to the next: dropout has one mask in both passes. Kept, too, are constants and what follows from them.
 // Of parts within parts the outermost counts. In the body of a while_loop it changes nothing, since the gradient of a
-// loop computes the bodies again as it is. A copy is called NAME/recompute and runs on the device of its node. A
-// gradient of a gradient keeps the values of the copies.
+// loop computes the bodies again as it is. A copy is called NAME/recompute and runs on the device of its node. A value
+// within a part that is fed counts in the forward pass only. A gradient of a gradient keeps the values of the copies.
 //
 // session::plan notes for each part the bytes that are not kept, and the operations that are paid for it;
 // recomputed_parts() (autodiff/recomputed_parts.hpp) has them as numbers. Store the result before it is used: a

@@ -1,5 +1,5 @@
-// The parts of a graph that pn::recompute marked: their nodes, the copies that gradients made of them, and what is saved
-// and paid.
+// The parts of a graph that pn::recompute marked: their nodes, the copies that gradients made of them, and what is
+// saved and paid.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,12 @@ struct marked_parts {
 // A part that gradients compute again. The bytes are those of values that gradients would otherwise keep from the
 // forward pass; the operations are those of the copies. Values of unknown shapes count in neither, but in `unknown`.
 struct recomputed_part {
-  source_location where{};      // of pn::recompute
-  std::string first = {};       // the name of the first node that runs again: "block_3/RmsNorm/recompute"
-  int nodes = 0;                // that run again
-  std::int64_t bytes = 0;       // not kept
-  double operations = 0;        // paid for it
-  int unknown = 0;              // nodes that run again, and whose sizes are not known
+  source_location where{};  // of pn::recompute
+  std::string first = {};   // the name of the first node that runs again: "block_3/RmsNorm/recompute"
+  int nodes = 0;            // that run again
+  std::int64_t bytes = 0;   // not kept
+  double operations = 0;    // paid for it
+  int unknown = 0;          // nodes that run again, and whose sizes are not known
 };
 
 // The parts that gradients of this graph compute again, in the order in which they were marked.

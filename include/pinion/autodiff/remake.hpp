@@ -17,9 +17,9 @@ class remaker {
  public:
   // How copies join a graph, which need not be the one that they are of.
   struct way {
-    std::function<output(output)> kept;           // where a value that is not made again is read
-    std::function<node_id(node, node_id)> add;    // adds the copy of a node, and returns its id
-    std::vector<node_id> waits_for;               // ids in the graph that copies join
+    std::function<output(output)> kept;         // where a value that is not made again is read
+    std::function<node_id(node, node_id)> add;  // adds the copy of a node, and returns its id
+    std::vector<node_id> waits_for;             // ids in the graph that copies join
   };
 
   // `part_of` has the part of each node; -1: none.

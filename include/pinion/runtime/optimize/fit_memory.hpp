@@ -12,8 +12,9 @@ namespace pinion { inline namespace v0 { namespace runtime {
 // A step that was made to fit.
 struct fitted_step {
   optimized_step step;
-  std::string told = {};  // for people: what is computed again, and what the step needs then; "" where it fitted as it was
-  bool fits = true;       // false: it needs more than the limit all the same
+  std::string told =
+      {};            // for people: what is computed again, and what the step needs then; "" where it fitted as it was
+  bool fits = true;  // false: it needs more than the limit all the same
 };
 
 // Has the step's nodes computed again where that brings its memory on each device within `limit` bytes: variables, and

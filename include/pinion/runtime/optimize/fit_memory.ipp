@@ -40,13 +40,13 @@ struct copied_step {
 // Adds the copies to a step that some stretches ask for.
 class copying {
  public:
-  copying(const step_outline& all, const stretches& which, node_id turn)
-      : all_(all), turn_(turn), remaker_(all.view(), parts(all, which)) {}
+  copying(const step_outline& all, const stretches& which, node_id peak)
+      : all_(all), peak_(peak), remaker_(all.view(), parts(all, which)) {}
 
   copied_step run() {
     for (node_id id = 0; id < all_.size(); ++id) {
       step_entry e{id, all_.view()[id].inputs, {}, false};
-      const bool late = id > turn_ && all_.runs(id);
+      const bool late = id > peak_ && all_.runs(id);
       for (output& in : e.inputs) in = late && remaker_.remakes(in.node) ? again(in, id) : kept(in);
       place_.push_back(add(std::move(e)));
     }
@@ -83,14 +83,14 @@ class copying {
   std::vector<node_id> before(node_id reader) const {
     node_id last = no_node;
     for (const output& in : all_.view()[reader].inputs)
-      if (in.node > turn_ && all_.runs(in.node)) last = std::max(last, in.node);
-    for (node_id id = reader - 1; last == no_node && id >= turn_; --id)
+      if (in.node > peak_ && all_.runs(in.node)) last = std::max(last, in.node);
+    for (node_id id = reader - 1; last == no_node && id >= peak_; --id)
       if (all_.runs(id) && all_.device(id) == all_.device(reader)) last = id;
     return last == no_node ? std::vector<node_id>{} : std::vector<node_id>{place_[static_cast<std::size_t>(last)]};
   }
 
   const step_outline& all_;
-  const node_id turn_;  // the node that runs where the step needs the most
+  const node_id peak_;  // the node that runs where the step needs the most
   autodiff::remaker remaker_;
   std::vector<node_id> place_;  // the entry of each node
   std::set<std::pair<node_id, int>> read_;
@@ -117,7 +117,7 @@ class memory_search {
   }
 
  private:
-  // The bytes that cross behind each node before the turn, from it or earlier ones to later ones up to the turn; and
+  // The bytes that cross behind each node before the peak, from it or earlier ones to later ones up to the peak; and
   // those that were made up to it.
   void know_crossings() {
     const auto n = static_cast<std::size_t>(need_.at);
@@ -125,7 +125,8 @@ class memory_search {
     std::vector<std::int64_t> change(n + 2, 0);
     std::vector<node_id> last(n + 1, no_node);
     for (node_id id = 0; id <= need_.at; ++id)
-      for (const output& in : entries_[static_cast<std::size_t>(id)].inputs) last[static_cast<std::size_t>(in.node)] = id;
+      for (const output& in : entries_[static_cast<std::size_t>(id)].inputs)
+        last[static_cast<std::size_t>(in.node)] = id;
     std::int64_t made = 0;
     for (node_id id = 0; id <= need_.at; ++id) {
       const auto at = static_cast<std::size_t>(id);

@@ -1,5 +1,5 @@
-// The memory that a step takes as it runs in order, as far as shapes tell, and what it takes if some values are computed
-// again.
+// The memory that a step takes as it runs in order, as far as shapes tell, and what it takes if some values are
+// computed again.
 #pragma once
 
 #include <cstddef>

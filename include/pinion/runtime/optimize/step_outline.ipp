@@ -25,7 +25,8 @@ class memory_sweep {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const step_entry& e = entries[i];
       for (std::size_t k = begin_[i]; k < begin_[i + 1]; ++k) root_[k] = k;
-      if (facts_of(e.of).hands_on && !e.inputs.empty() && begin_[i] < begin_[i + 1]) root_[begin_[i]] = root(e.inputs[0]);
+      if (facts_of(e.of).hands_on && !e.inputs.empty() && begin_[i] < begin_[i + 1])
+        root_[begin_[i]] = root(e.inputs[0]);
       for (std::size_t k = begin_[i]; k < begin_[i + 1]; ++k) last_[root_[k]] = static_cast<std::ptrdiff_t>(i);
       for (const output& in : e.inputs) last_[root(in)] = static_cast<std::ptrdiff_t>(i);
     }
@@ -53,7 +54,9 @@ class memory_sweep {
   }
 
  private:
-  std::size_t root(output o) const { return root_[begin_[static_cast<std::size_t>(o.node)] + static_cast<std::size_t>(o.index)]; }
+  std::size_t root(output o) const {
+    return root_[begin_[static_cast<std::size_t>(o.node)] + static_cast<std::size_t>(o.index)];
+  }
   std::size_t entry_of(std::size_t k) const {
     return static_cast<std::size_t>(std::upper_bound(begin_.begin(), begin_.end(), k) - begin_.begin()) - 1;
   }
