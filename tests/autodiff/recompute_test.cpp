@@ -298,7 +298,8 @@ TEST_CASE("variables, random draws and constants are kept") {
 TEST_CASE("a part may yield several values, or none, and closes where it throws") {
   own_session own;
   const auto x = placeholder<float>({3}, "x");
-  const auto [a, b] = recompute([&] { return std::tuple(expr<float>(sin(x)), expr<float>(exp(x))); });
+  const auto both = recompute([&] { return std::tuple(expr<float>(sin(x)), expr<float>(exp(x))); });
+  const expr<float> a = std::get<0>(both), b = std::get<1>(both);
   expr<float> c;
   recompute([&] { c = tanh(a); });
   CHECK_THROWS_AS(recompute([&]() -> expr<float> { throw 1; }), int);

@@ -1,6 +1,7 @@
 // Memory for compute: a part of a model whose values are computed again for the backward pass, instead of being kept.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include <pinion/base/config.hpp>
@@ -44,6 +45,7 @@ class [[nodiscard]] recomputed_scope {
 // temporary may be fused into what reads it. TensorFlow: tf.recompute_grad.
 template <class Part>
 auto recompute(Part&& part, source_location where = source_location::current()) {
+  static_assert(std::is_invocable_v<Part>, "recompute takes a function that builds the part: [&] { return block(x); }");
   const autodiff::recomputed_scope scope(where);
   return std::forward<Part>(part)();
 }
