@@ -18,7 +18,6 @@
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/local_partial_run.hpp>
-#include <pinion/runtime/optimize/fit_memory.hpp>
 #include <pinion/runtime/optimize/placed_draft.hpp>
 #include <pinion/runtime/partial_run_backend.hpp>
 #include <pinion/runtime/running_steps.hpp>
@@ -128,8 +127,6 @@ class direct_session final : public session_backend {
   placement place_to_run(const step_signature& signature);
   // The step that runs, which compile() cuts and plan() explains.
   optimized_step improved(const step_signature& signature, const placement& placed) const;
-  // The step within the memory limit of the session, as far as that is possible.
-  fitted_step fitted(optimized_step step, const step_signature& signature, const placement& placed) const;
   std::shared_ptr<ready_step> compile(const step_signature& signature, bool partial);
 
   const session_options options_;

@@ -13,6 +13,7 @@
 #include <pinion/device/pool_allocator.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/runtime/direct_session.hpp>
+#include <pinion/runtime/optimize/fit_memory.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/step/segment.hpp>
 
@@ -137,6 +138,18 @@ PINION_DECL void direct_session::fail_partial_runs(const error& why) {
     if (run) run->fail(why);
 }
 
+namespace detail {
+
+// The step within a limit of memory, as far as that is possible; 0: there is none.
+inline fitted_step fitted(optimized_step step, graph_view g, const step_signature& signature, const placement& placed,
+                          std::int64_t limit) {
+  if (limit <= 0) return {std::move(step)};
+  if (!step.graph) step = placed_draft(g, placed, signature).finished();
+  return fit_memory(std::move(step), limit, costs_of(placed).unknown_extent);
+}
+
+}  // namespace detail
+
 PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {
   expect_open();
   const at_work here(*this);
@@ -150,7 +163,9 @@ PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {
   optimized_step step = improved(signature, placed);
   pinion::plan made = explain(expect_graph(), placed, step, std::move(devices), options_.allow_soft_placement,
                               with_measurements(placed));
-  if (const fitted_step fit = fitted(std::move(step), signature, placed); !fit.told.empty()) made.add_note(fit.told);
+  if (const fitted_step fit = detail::fitted(std::move(step), expect_graph(), signature, placed, options_.memory_limit);
+      !fit.told.empty())
+    made.add_note(fit.told);
   std::lock_guard hold(mutex_);
   note_runs(made, signature);
   return made;
@@ -369,7 +384,8 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
   std::unique_lock one_places(placing_);
   const placement placed = place_to_run(signature);
   one_places.unlock();
-  const fitted_step made = fitted(improved(signature, placed), signature, placed);
+  const fitted_step made =
+      detail::fitted(improved(signature, placed), expect_graph(), signature, placed, options_.memory_limit);
   if (!made.fits) write_log(log_level::warning, "", made.told);
   const optimized_step& better = made.step;
   const graph_view g = better.in_place_of(expect_graph());
@@ -386,13 +402,6 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
 PINION_DECL optimized_step direct_session::improved(const step_signature& signature, const placement& placed) const {
   if (!options_.optimize || options_.record_costs) return {nullptr, placed, signature};
   return optimize(expect_graph(), placed, signature);
-}
-
-PINION_DECL fitted_step direct_session::fitted(optimized_step step, const step_signature& signature,
-                                               const placement& placed) const {
-  if (options_.memory_limit <= 0) return {std::move(step)};
-  if (!step.graph) step = placed_draft(expect_graph(), placed, signature).finished();
-  return fit_memory(std::move(step), options_.memory_limit, costs_of(placed).unknown_extent);
 }
 
 }}}  // namespace pinion::v0::runtime
