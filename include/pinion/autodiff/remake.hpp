@@ -10,6 +10,9 @@
 
 namespace pinion { inline namespace v0 { namespace autodiff {
 
+// Is the node a copy, as its name tells in every task: NAME/recompute, or NAME/recompute_2?
+bool is_copy(const node& n);
+
 // Makes copies of the nodes of parts of a graph when somebody first asks for one. A copy reads copies of its part, and
 // else what its node reads; it waits, itself or through what it reads, for the nodes that it is to come after. Used by
 // one thread; refers to the graph.

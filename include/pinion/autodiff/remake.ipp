@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <pinion/autodiff/remake.hpp>
@@ -11,6 +12,14 @@
 #include <pinion/opkit/build.hpp>
 
 namespace pinion { inline namespace v0 { namespace autodiff {
+
+PINION_DECL bool is_copy(const node& n) {
+  constexpr std::string_view end = "/recompute";
+  const std::size_t at = n.name.rfind(end);
+  if (at == n.name.npos) return false;
+  const std::string_view rest = std::string_view(n.name).substr(at + end.size());
+  return rest.empty() || (rest[0] == '_' && rest.find_first_not_of("0123456789", 1) == rest.npos);
+}
 
 PINION_DECL remaker::remaker(graph_view g, std::vector<int> part_of) : g_(g), part_of_(std::move(part_of)) {
   constant_.assign(part_of_.size(), false);

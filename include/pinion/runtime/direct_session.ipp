@@ -140,12 +140,17 @@ PINION_DECL void direct_session::fail_partial_runs(const error& why) {
 
 namespace detail {
 
-// The step within a limit of memory, as far as that is possible; 0: there is none.
-inline fitted_step fitted(optimized_step step, graph_view g, const step_signature& signature, const placement& placed,
-                          std::int64_t limit) {
-  if (limit <= 0) return {std::move(step)};
-  if (!step.graph) step = placed_draft(g, placed, signature).finished();
-  return fit_memory(std::move(step), limit, costs_of(placed).unknown_extent);
+// The step within a limit of memory, as far as that is possible; 0: there is none. `improved` makes it, with memory
+// spared or not.
+template <class Improve>
+fitted_step fitted(graph_view g, const step_signature& signature, const placement& placed, std::int64_t limit,
+                   const Improve& improved) {
+  const auto own = [&](bool spares_memory) {
+    optimized_step made = improved(spares_memory);
+    return made.graph || limit <= 0 ? std::move(made) : placed_draft(g, placed, signature).finished();
+  };
+  if (limit <= 0) return {own(false)};
+  return fit_memory(own(false), limit, costs_of(placed).unknown_extent, [&] { return own(true); });
 }
 
 }  // namespace detail
@@ -160,12 +165,11 @@ PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {
   const std::vector<std::string> libraries = task_.libraries();
   for (device_info& d : devices)
     if (d.is_cuda) d.libraries = libraries;
-  optimized_step step = improved(signature, placed);
-  pinion::plan made = explain(expect_graph(), placed, step, std::move(devices), options_.allow_soft_placement,
+  const auto improve = [&](bool spares_memory) { return improved(signature, placed, spares_memory); };
+  pinion::plan made = explain(expect_graph(), placed, improve(false), std::move(devices), options_.allow_soft_placement,
                               with_measurements(placed));
-  if (const fitted_step fit = detail::fitted(std::move(step), expect_graph(), signature, placed, options_.memory_limit);
-      !fit.told.empty())
-    made.add_note(fit.told);
+  const fitted_step fit = detail::fitted(expect_graph(), signature, placed, options_.memory_limit, improve);
+  if (!fit.told.empty()) made.add_note(fit.told);
   std::lock_guard hold(mutex_);
   note_runs(made, signature);
   return made;
@@ -385,7 +389,8 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
   const placement placed = place_to_run(signature);
   one_places.unlock();
   const fitted_step made =
-      detail::fitted(improved(signature, placed), expect_graph(), signature, placed, options_.memory_limit);
+      detail::fitted(expect_graph(), signature, placed, options_.memory_limit,
+                     [&](bool spares_memory) { return improved(signature, placed, spares_memory); });
   if (!made.fits) write_log(log_level::warning, "", made.told);
   const optimized_step& better = made.step;
   const graph_view g = better.in_place_of(expect_graph());
@@ -399,9 +404,10 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
   return step;
 }
 
-PINION_DECL optimized_step direct_session::improved(const step_signature& signature, const placement& placed) const {
+PINION_DECL optimized_step direct_session::improved(const step_signature& signature, const placement& placed,
+                                                    bool spares_memory) const {
   if (!options_.optimize || options_.record_costs) return {nullptr, placed, signature};
-  return optimize(expect_graph(), placed, signature);
+  return optimize(expect_graph(), placed, signature, spares_memory);
 }
 
 }}}  // namespace pinion::v0::runtime

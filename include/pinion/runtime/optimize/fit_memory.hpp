@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include <pinion/base/config.hpp>
@@ -23,8 +24,10 @@ struct fitted_step {
 // moment, as those that pn::recompute makes do. Of all numbers of stretches, with all nodes or only with cheap ones
 // (Chen et al., Training deep nets with sublinear memory cost, 2016; Korthikanti et al., Reducing activation
 // recomputation in large transformer models, 2022), the choice with the fewest operations counts that fits, else the
-// one with the least memory. Requires: the step has a graph of its own. An unknown extent counts as `unknown_extent`.
-fitted_step fit_memory(optimized_step step, std::int64_t limit, std::int64_t unknown_extent);
+// one with the least memory. `spared` makes the step as it is to be where memory counts, and is called where `step`
+// needs too much. Requires: both have graphs of their own. An unknown extent counts as `unknown_extent`.
+fitted_step fit_memory(optimized_step step, std::int64_t limit, std::int64_t unknown_extent,
+                       const std::function<optimized_step()>& spared);
 
 }}}  // namespace pinion::v0::runtime
 

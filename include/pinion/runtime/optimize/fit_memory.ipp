@@ -245,32 +245,42 @@ class copied_graph {
   std::vector<node_id> place_;  // the entry of each node
 };
 
-inline std::string in_words(const step_outline& all, const step_outline::need& before, const copied_step* made,
+// `before` and `now` are the bytes that the step needed and needs.
+inline std::string in_words(const step_outline& all, std::int64_t before, std::int64_t now, const copied_step* made,
                             std::int64_t limit) {
-  const step_outline::need& need = made ? made->need : before;
   std::string text = fmt::format("memory_limit of {} bytes: ", limit);
   if (made)
     text += fmt::format("{} nodes are computed again, for {:.3g} operations and {} bytes that are not kept; ",
                         made->copies, made->operations, made->bytes);
-  text += made ? fmt::format("a device needs {} bytes instead of {}", need.bytes, before.bytes)
-               : fmt::format("a device needs {} bytes, and nothing that is computed again would help", need.bytes);
-  if (need.bytes > limit && made) text += ", which is more than the limit; a smaller batch would need less";
+  text += fmt::format("a device needs {} bytes instead of {}", now, before);
+  if (now > limit) text += ", which is more than the limit; a smaller batch would need less";
   if (all.unknown_values() > 0)
     text += fmt::format(". {} values have unknown extents, which count as the cost model says", all.unknown_values());
   return text;
 }
 
+inline std::int64_t bytes_needed(const optimized_step& step, std::int64_t unknown_extent) {
+  const step_outline all(step, unknown_extent);
+  return all.need_of(all.entries()).bytes;
+}
+
 }  // namespace detail
 
-PINION_DECL fitted_step fit_memory(optimized_step step, std::int64_t limit, std::int64_t unknown_extent) {
+PINION_DECL fitted_step fit_memory(optimized_step step, std::int64_t limit, std::int64_t unknown_extent,
+                                   const std::function<optimized_step()>& spared) {
+  const std::int64_t before = detail::bytes_needed(step, unknown_extent);
+  if (before <= limit) return {std::move(step)};
+  step = spared();
   const step_outline all(step, unknown_extent);
   detail::memory_search search(all, limit);
-  if (search.need().bytes <= limit) return {std::move(step)};
-  const auto made = search.run();
-  const bool helps = made && made->need.bytes < search.need().bytes;
-  const std::string told = detail::in_words(all, search.need(), helps ? &*made : nullptr, limit);
-  if (!helps) return {std::move(step), told, false};
-  return {detail::copied_graph(step, all, *made).run(), told, made->need.bytes <= limit};
+  const std::int64_t without = search.need().bytes;
+  std::optional<detail::copied_step> made;
+  if (without > limit) made = search.run();
+  if (made && made->need.bytes >= without) made.reset();
+  const std::int64_t now = made ? made->need.bytes : without;
+  const std::string told = detail::in_words(all, before, now, made ? &*made : nullptr, limit);
+  if (!made) return {std::move(step), told, now <= limit};
+  return {detail::copied_graph(step, all, *made).run(), told, now <= limit};
 }
 
 }}}  // namespace pinion::v0::runtime
