@@ -36,7 +36,7 @@ class [[nodiscard]] recomputed_scope {
 // Nodes of the default graph are marked, which nothing sends: a gradient is made where the model was. Kept, as they
 // cannot be computed again, are random draws, values of variables, what comes out of queues, and all else that differs
 // from one run to the next: dropout has one mask in both passes. Kept, too, are constants and what follows from them.
-// Of parts within parts the outermost counts. In the body of a while_loop it changes nothing, since the gradient of a
+// Parts within a part belong to that one. In the body of a while_loop it changes nothing, since the gradient of a
 // loop computes the bodies again as it is. A copy is called NAME/recompute and runs on the device of its node. A value
 // within a part that is fed counts in the forward pass only. A gradient of a gradient keeps the values of the copies.
 //

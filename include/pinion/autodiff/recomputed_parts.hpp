@@ -46,7 +46,7 @@ struct recomputed_part {
 
 // The parts that gradients of this graph compute again, in the order in which they were marked.
 std::vector<recomputed_part> recomputed_parts(graph& g);
-// The same of the nodes of a step, ascending.
+// Their sums over the nodes of one step, which are ascending.
 std::vector<recomputed_part> recomputed_parts(graph& g, const std::vector<node_id>& of_step);
 
 // "the part at model.cpp:12 is computed again from block_3/RmsNorm/recompute on: 1234 bytes are not kept, for 5.6e+07
