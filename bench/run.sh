@@ -12,7 +12,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 all=(mnist_step scalar_adds task_graphs loop_iterations memory_bound products step_memory sessions_beside map_rates
-  interpreter elementwise)
+  interpreter elementwise recompute)
 report=build/release/report
 case "${1:-}" in */*) report=$1 && shift ;; esac
 found=()

@@ -1,5 +1,9 @@
 // The part of pinion::compiled that holds the bodies of graph and autodiff.
 #include <pinion/autodiff/gradients.ipp>
+#include <pinion/autodiff/recompute.ipp>
+#include <pinion/autodiff/recomputed_parts.ipp>
+#include <pinion/autodiff/remake.ipp>
+#include <pinion/autodiff/values_again.ipp>
 #include <pinion/graph/attribute.ipp>
 #include <pinion/graph/body.ipp>
 #include <pinion/graph/called_from.ipp>

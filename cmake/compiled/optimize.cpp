@@ -9,8 +9,10 @@
 #include <pinion/op/rewrites.ipp>
 #include <pinion/op/variable/fold_gradients.ipp>
 #include <pinion/opkit/draft.ipp>
+#include <pinion/runtime/optimize/fit_memory.ipp>
 #include <pinion/runtime/optimize/fold_constants.ipp>
 #include <pinion/runtime/optimize/optimize.ipp>
 #include <pinion/runtime/optimize/order_initial_values.ipp>
 #include <pinion/runtime/optimize/placed_draft.ipp>
 #include <pinion/runtime/optimize/share_common.ipp>
+#include <pinion/runtime/optimize/step_outline.ipp>

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <pinion/autodiff/functions.hpp>
+#include <pinion/autodiff/recompute.hpp>
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/graph/device_guard.hpp>

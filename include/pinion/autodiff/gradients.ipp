@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <pinion/autodiff/gradients.hpp>
+#include <pinion/autodiff/values_again.hpp>
 #include <pinion/graph/body.hpp>
 #include <pinion/graph/graph_view.hpp>
 #include <pinion/graph/same_device.hpp>
@@ -34,6 +35,7 @@ class reverse_walk {
         xs_(std::move(r.xs)),
         where_(where),
         forward_(g_),
+        again_(g_, forward_),
         stops_(r.stops.begin(), r.stops.end()) {}
 
   std::vector<std::optional<gradient_value>> run() {
@@ -96,13 +98,12 @@ class reverse_walk {
 
   void visit(node_id id) {
     const node n = forward_[id];
+    const bool any = parts_.lower_bound({id, 0}) != parts_.lower_bound({id + 1, 0});
+    const bool ends = !any || is_x(id) || stops_.count(id);
+    const node_id read = ends ? id : again(id);
     std::vector<std::optional<gradient_value>> adjoints;
-    bool any = false;
-    for (int o = 0; o < static_cast<int>(n.outputs.size()); ++o) {
-      adjoints.push_back(total({id, o}));
-      any |= adjoints.back().has_value();
-    }
-    if (!any || is_x(id) || stops_.count(id)) return;
+    for (int o = 0; o < static_cast<int>(n.outputs.size()); ++o) adjoints.push_back(total({id, o}, {read, o}));
+    if (ends) return;
     if (const node* const v = variable_read_in_a_body(id))
       throw error(errc::unimplemented, "the gradient by variable '" + v->name + "' is wanted, which a body of '" +
                                            n.name +
@@ -115,7 +116,7 @@ class reverse_walk {
     const same_device forward = place_of(n);
     std::vector<bool> wanted;
     for (const output& in : n.inputs) wanted.push_back(between(in.node));
-    gradient_context context(g_, id, std::move(adjoints), &autodiff::differentiate, std::move(wanted));
+    gradient_context context(g_, read, std::move(adjoints), &autodiff::differentiate, std::move(wanted), id);
     try {
       def.gradient(context);
     } catch (...) {
@@ -123,6 +124,21 @@ class reverse_walk {
     }
     for (std::size_t i = 0; i < n.inputs.size(); ++i)
       if (context.of_input[i] && between(n.inputs[i].node)) give(n.inputs[i], *context.of_input[i]);
+  }
+  // The node in whose place its gradient reads: a copy that computes it again, or itself. The copies of a part wait for
+  // the gradients of the part that are there when the walk reaches it, which are those of all its results.
+  node_id again(node_id id) {
+    if (!again_.remakes(id)) return id;
+    const int part = again_.part_of(id);
+    if (!again_.waits(part)) again_.wait(part, gradients_within(part));
+    return again_.copy_of(id);
+  }
+  std::vector<node_id> gradients_within(int part) const {
+    std::set<node_id> all;
+    for (const auto& [to, values] : parts_)
+      if (again_.part_of(to.first) == part)
+        for (const gradient_value& v : values) all.insert(v.is_sparse() ? v.rows.node : v.dense.node);
+    return {all.begin(), all.end()};
   }
   bool is_x(node_id id) const {
     for (const output& x : xs_)
@@ -132,8 +148,9 @@ class reverse_walk {
 
   void give(output to, gradient_value value) { parts_[{to.node, to.index}].push_back(value); }
 
-  // The sum of the gradients that an output got from its consumers.
-  std::optional<gradient_value> total(output o) {
+  // The sum of the gradients that an output got from its consumers; `like` has its shape.
+  std::optional<gradient_value> total(output o) { return total(o, o); }
+  std::optional<gradient_value> total(output o, output like) {
     auto found = parts_.find({o.node, o.index});
     if (found == parts_.end()) return std::nullopt;
     auto& parts = found->second;
@@ -143,8 +160,8 @@ class reverse_walk {
       parts = {joined(parts)};
       return parts[0];
     }
-    output sum = dense(parts[0], o);
-    for (std::size_t i = 1; i < parts.size(); ++i) sum = add(sum, dense(parts[i], o));
+    output sum = dense(parts[0], like);
+    for (std::size_t i = 1; i < parts.size(); ++i) sum = add(sum, dense(parts[i], like));
     parts = {gradient_value{sum, {}, {}}};
     return parts[0];
   }
@@ -192,6 +209,7 @@ class reverse_walk {
   const std::vector<output> ys_, weights_, xs_;
   source_location where_;
   const graph_view forward_;  // the graph without the nodes of its gradients
+  values_again again_;
   const std::set<node_id> stops_;
   std::vector<bool> from_x_, to_y_;
   std::map<std::pair<node_id, int>, std::vector<gradient_value>> parts_;

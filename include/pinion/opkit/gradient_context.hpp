@@ -54,9 +54,12 @@ class gradient_context {
   };
   using differentiator = std::vector<std::optional<gradient_value>> (*)(const request&);
 
+  // `of` is the forward node, or a copy of it that computes its values again; then `original` is the node itself.
   gradient_context(graph& g, node_id of, std::vector<std::optional<gradient_value>> output_gradients,
-                   differentiator how = nullptr, std::vector<bool> wanted = {});
+                   differentiator how = nullptr, std::vector<bool> wanted = {}, node_id original = no_node);
 
+  // The last part of the forward node's name, after which its gradient is named.
+  std::string base_name() const;
   // The forward node, its attributes, its inputs and outputs, and their types.
   const pinion::node& node() const { return graph_.peek(id_); }
   const attributes& attrs() const { return node().attrs; }
@@ -102,6 +105,9 @@ class gradient_context {
 
  public:
   std::vector<std::optional<gradient_value>> of_input;  // the result, read by autodiff
+
+ private:
+  node_id original_;
 };
 
 }}  // namespace pinion::v0

@@ -11,13 +11,19 @@ namespace pinion { inline namespace v0 {
 
 PINION_DECL gradient_context::gradient_context(graph& g, node_id of,
                                                std::vector<std::optional<gradient_value>> output_gradients,
-                                               differentiator how, std::vector<bool> wanted)
+                                               differentiator how, std::vector<bool> wanted, node_id original)
     : graph_(g),
       id_(of),
       of_output_(std::move(output_gradients)),
       wanted_(std::move(wanted)),
       differentiate_(how),
-      of_input(g.peek(of).inputs.size()) {}
+      of_input(g.peek(of).inputs.size()),
+      original_(original == no_node ? of : original) {}
+
+PINION_DECL std::string gradient_context::base_name() const {
+  const std::string& full = graph_.peek(original_).name;
+  return full.substr(full.rfind('/') + 1);
+}
 
 PINION_DECL pinion::output gradient_context::output_gradient(int i) {
   auto& dy = of_output_[static_cast<std::size_t>(i)];
@@ -34,9 +40,8 @@ PINION_DECL void gradient_context::pass(int output, int input) {
 
 PINION_DECL pinion::output gradient_context::make(std::string_view op, std::vector<pinion::output> inputs,
                                                   attributes attrs) {
-  std::string base = node().name.substr(node().name.rfind('/') + 1);
   return {build(graph_, {.op = op,
-                         .base_name = base + "_grad/" + std::string(op),
+                         .base_name = base_name() + "_grad/" + std::string(op),
                          .inputs = std::move(inputs),
                          .attrs = std::move(attrs),
                          .where = node().where}),

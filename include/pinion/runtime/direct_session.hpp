@@ -126,7 +126,7 @@ class direct_session final : public session_backend {
   placement place(const step_signature& signature);
   placement place_to_run(const step_signature& signature);
   // The step that runs, which compile() cuts and plan() explains.
-  optimized_step improved(const step_signature& signature, const placement& placed) const;
+  optimized_step improved(const step_signature& signature, const placement& placed, bool spares_memory = false) const;
   std::shared_ptr<ready_step> compile(const step_signature& signature, bool partial);
 
   const session_options options_;

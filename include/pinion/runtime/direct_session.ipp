@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 
 #include <pinion/base/countdown.hpp>
+#include <pinion/base/log.hpp>
 #include <pinion/base/processors.hpp>
 #include <pinion/base/said_wait.hpp>
 #include <pinion/device/pool_allocator.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/runtime/direct_session.hpp>
+#include <pinion/runtime/optimize/fit_memory.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/step/segment.hpp>
 
@@ -136,6 +138,23 @@ PINION_DECL void direct_session::fail_partial_runs(const error& why) {
     if (run) run->fail(why);
 }
 
+namespace detail {
+
+// The step within a limit of memory, as far as that is possible; 0: there is none. `improved` makes it, with memory
+// spared or not.
+template <class Improve>
+fitted_step fitted(graph_view g, const step_signature& signature, const placement& placed, std::int64_t limit,
+                   const Improve& improved) {
+  const auto own = [&](bool spares_memory) {
+    optimized_step made = improved(spares_memory);
+    return made.graph || limit <= 0 ? std::move(made) : placed_draft(g, placed, signature).finished();
+  };
+  if (limit <= 0) return {own(false)};
+  return fit_memory(own(false), limit, costs_of(placed).unknown_extent, [&] { return own(true); });
+}
+
+}  // namespace detail
+
 PINION_DECL pinion::plan direct_session::plan(const step_signature& asked) {
   const step_signature signature = options_.check_values ? checking(asked) : asked;
   expect_open();
@@ -147,8 +166,11 @@ PINION_DECL pinion::plan direct_session::plan(const step_signature& asked) {
   const std::vector<std::string> libraries = task_.libraries();
   for (device_info& d : devices)
     if (d.is_cuda) d.libraries = libraries;
-  pinion::plan made = explain(expect_graph(), placed, improved(signature, placed), std::move(devices),
-                              options_.allow_soft_placement, with_measurements(placed));
+  const auto improve = [&](bool spares_memory) { return improved(signature, placed, spares_memory); };
+  pinion::plan made = explain(expect_graph(), placed, improve(false), std::move(devices), options_.allow_soft_placement,
+                              with_measurements(placed));
+  const fitted_step fit = detail::fitted(expect_graph(), signature, placed, options_.memory_limit, improve);
+  if (!fit.told.empty()) made.add_note(fit.told);
   std::lock_guard hold(mutex_);
   note_runs(made, signature);
   return made;
@@ -367,7 +389,11 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
   std::unique_lock one_places(placing_);
   const placement placed = place_to_run(signature);
   one_places.unlock();
-  const optimized_step better = improved(signature, placed);
+  const fitted_step made =
+      detail::fitted(expect_graph(), signature, placed, options_.memory_limit,
+                     [&](bool spares_memory) { return improved(signature, placed, spares_memory); });
+  if (!made.fits) write_log(log_level::warning, "", made.told);
+  const optimized_step& better = made.step;
   const graph_view g = better.in_place_of(expect_graph());
   auto parts = cut_by_device(g, better.placement, better.signature, 0,
                              {.receive_ahead = options_.receive_ahead, .tell_targets = partial});
@@ -382,9 +408,10 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
   return step;
 }
 
-PINION_DECL optimized_step direct_session::improved(const step_signature& signature, const placement& placed) const {
+PINION_DECL optimized_step direct_session::improved(const step_signature& signature, const placement& placed,
+                                                    bool spares_memory) const {
   if (!options_.optimize || options_.record_costs || signature.check_values) return {nullptr, placed, signature};
-  return optimize(expect_graph(), placed, signature);
+  return optimize(expect_graph(), placed, signature, spares_memory);
 }
 
 }}}  // namespace pinion::v0::runtime

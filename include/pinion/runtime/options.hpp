@@ -55,6 +55,11 @@ class text_sink {
 // A device of a step receives the values of other devices before they are needed, but of the values that have come and
 // wait for their first readers only receive_ahead bytes: a worker that reads all variables of a large model does not
 // hold them all at once. A step that receives less is as it would be without the limit. A plan notes where it tells.
+// memory_limit has a step compute values again that it wants late, rather than keep them, where it would need more
+// bytes on a device: for the variables and the values that are in use at once. The session chooses which, for as few
+// operations as fit; results are the same. It counts by the shapes that are known when a step is first run. A plan
+// notes what was chosen; where nothing suffices, a warning in the log says how far it came, and the step runs.
+//
 // bfloat16_transfers rounds all floats that cross from task to task, parameters on their way to workers and gradients
 // on their way into updates too; variables keep their bits. Whether a model bears that is for its user to decide.
 //
@@ -88,6 +93,7 @@ struct session_options {
   security_options security = {};                       // presented to the target
   std::int64_t receive_ahead = std::int64_t{64} << 20;  // bytes a device receives ahead of readers; 0: no limit
   bool optimize = true;  // folds constants, shares and joins nodes of a step; values stay the same up to rounding
+  std::int64_t memory_limit = 0;    // bytes of a step on each device; 0: no limit
   bool bfloat16_transfers = false;  // floats go between tasks of a cluster in half of their bytes, rounded to bfloat16
   bool check_values = false;        // a step fails at the first node that makes a NaN or an infinity, and names it
 };

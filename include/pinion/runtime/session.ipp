@@ -100,6 +100,7 @@ PINION_DECL plan session::plan_of(std::initializer_list<runtime::fetch_end> fetc
   for (const runtime::fetch_end& f : fetches) f.add_to(signature, graph_);
   pinion::plan made = backend().plan(checked(signature));
   note_doubts(made, *graph_);
+  note_recomputed(made, *graph_);
   return made;
 }
 

@@ -151,7 +151,7 @@ inline output sum_of(graph& g, output a, output b) {
 }
 
 inline std::string gradient_name(const gradient_context& g, std::string_view op) {
-  return g.node().name.substr(g.node().name.rfind('/') + 1) + "_grad/" + std::string(op);
+  return g.base_name() + "_grad/" + std::string(op);
 }
 
 // A forward body turned into one that computes its gradients: the arguments that were added, and those by which it is

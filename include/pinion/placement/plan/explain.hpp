@@ -26,6 +26,10 @@ cost_model costs_of(const placement& placed);
 // given another name, since theirs was taken.
 void note_doubts(plan& p, graph_view g);
 
+// Adds a note for each part of the plan that gradients compute again: the bytes that are not kept, and the operations
+// that are paid for it. `g` is the graph in which pn::recompute marked the parts.
+void note_recomputed(plan& p, graph& g);
+
 }}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/autodiff/recomputed_parts.hpp>
 #include <pinion/base/arithmetic.hpp>
 #include <pinion/op/elementwise/cuda_ahead.hpp>
 #include <pinion/op/elementwise/op.hpp>
@@ -314,6 +315,12 @@ PINION_DECL void note_doubts(plan& p, graph_view g) {
   detail::note_idle_policies(p, g);
   detail::note_idle_guards(p, g);
   detail::note_taken_names(p, g);
+}
+
+PINION_DECL void note_recomputed(plan& p, graph& g) {
+  std::vector<node_id> ids;
+  for (const placed_node& n : p.nodes()) ids.push_back(n.id);
+  for (const recomputed_part& part : recomputed_parts(g, ids)) p.add_note(to_string(part));
 }
 
 }}  // namespace pinion::v0

@@ -20,6 +20,7 @@ PINION_DECL plan plan_with(const any_placer& place, graph_view g, std::vector<de
   const placement placed = place(problem);
   plan made = explain(problem, placed, options.costs ? *options.costs : costs_of(placed));
   note_doubts(made, g);
+  if (fetches.size() > 0) note_recomputed(made, fetches.begin()->owner());
   return made;
 }
 

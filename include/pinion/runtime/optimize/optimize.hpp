@@ -10,8 +10,11 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 inline constexpr std::int64_t largest_folded_constant = 1 << 20;  // bytes
 
-// Optimizes a copy of the step; the graph is unchanged. Every fetch yields the same value, up to rounding.
-optimized_step optimize(graph_view g, const placement& placed, const step_signature& signature);
+// Optimizes a copy of the step; the graph is unchanged. Every fetch yields the same value, up to rounding. Products
+// that are gradients are folded into their updates, which come last and keep what they read until then. So they are not
+// folded where memory is to be spared, and where the step has copies that compute values again.
+optimized_step optimize(graph_view g, const placement& placed, const step_signature& signature,
+                        bool spares_memory = false);
 
 // The plan of a step that runs as it was placed, or as optimize() left it; `soft` says whether requests were loosened.
 // Requires: the devices are those of the placement. Only they know the libraries of GPUs.
