@@ -7,6 +7,8 @@
 #include <pinion/op/conv/op.ipp>
 #include <pinion/op/conv/window.ipp>
 #include <pinion/op/convert/op.ipp>
+#include <pinion/op/dynamic/numbers.ipp>
+#include <pinion/op/dynamic/op.ipp>
 #include <pinion/op/einsum/equation.ipp>
 #include <pinion/op/einsum/op.ipp>
 #include <pinion/op/elementwise/cuda_form.ipp>

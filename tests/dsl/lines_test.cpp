@@ -1,6 +1,7 @@
 // Where the nodes of expressions say they were made: at the line of the user's call, whatever the library calls on the
 // way. tests/structure asks for a row of every function that takes the line of its caller.
 #include <pinion/graph.hpp>
+#include <pinion/op/dynamic/functions.hpp>
 #include <pinion/opkit/build.hpp>
 
 #include <catch2/catch.hpp>
@@ -194,6 +195,17 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)group_norm(image, three, three, {.groups = 1}); });
   here([&] { (void)group_norm(line, three, three, {.groups = 3}); });
   here([&] { (void)instance_norm(image, three, three); });
+}
+
+TEST_CASE_METHOD(fixture, "what takes its shape from the run stands where it is written") {
+  const expr<int> two = placeholder<int>({2}, "two");
+  here([&] { (void)reshape(x, two), broadcast_to(x, two), tile(x, two); });
+  here([&] { (void)slice(x, two, two), slice(x, two, {1, 2}), slice(x, {0, 0}, two); });
+  here([&] { (void)strided_slice(x, two, two, two), strided_slice(x, two, two); });
+  here([&] { (void)split<2>(x, two), split(x, two); });
+  here([&] { (void)fill(two, 1.0f), fill(two, index), zeros<float>(two), ones<int>(two); });
+  here([&] { (void)range(index), range(1, index), range(index, 9, 2); });
+  here([&] { (void)meshgrid(three, numbers); });
 }
 
 TEST_CASE_METHOD(fixture, "queues of each kind stand where they are made") {

@@ -82,7 +82,8 @@ inline bool runs_alone(std::string_view op) {
 
 // Does the shape of what it yields depend on elements?
 inline bool yields_by_elements(std::string_view op) {
-  return op == "PartitionIndices" || op == "Where" || op == "MaskIndices" || op == "Unique";
+  return op == "PartitionIndices" || op == "Where" || op == "MaskIndices" || op == "Unique" || op == "SplitV" ||
+         (op.starts_with("Dynamic") && !op.ends_with("Grad"));
 }
 
 // Does the outcome of the largest numbers depend on the order in which a kernel adds or multiplies?

@@ -11,6 +11,7 @@
 #include <pinion/op/control/op.hpp>
 #include <pinion/op/conv/op.hpp>
 #include <pinion/op/convert/op.hpp>
+#include <pinion/op/dynamic/op.hpp>
 #include <pinion/op/einsum/op.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/gather/op.hpp>
@@ -52,7 +53,9 @@ using ops_of_elements = type_list<
     take_along_axis, add_along_axis, gather_nd, scatter_nd, scatter_nd_like, segment_sum, segment_max, segment_min,
     segment_prod, segment_recurrence, gather_segments, where, mask_indices, unique, lower_bound, upper_bound,
     strided_slice, strided_slice_grad, reverse, roll, broadcast_to, band_part, layer_norm, layer_norm_gradient,
-    rms_norm, rms_norm_gradient, select_text, convert, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+    rms_norm, rms_norm_gradient, dynamic_reshape, dynamic_broadcast_to, dynamic_slice, dynamic_slice_grad,
+    dynamic_strided_slice, dynamic_strided_slice_grad, dynamic_tile, dynamic_tile_grad, split_v, dynamic_range,
+    select_text, convert, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 using other_ops = type_list<
     conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad, max_pool_grad_grad, avg_pool,
     avg_pool_grad, resize_nearest_neighbor, resize_nearest_neighbor_grad, resize_bilinear, resize_bilinear_grad, matmul,
