@@ -1,6 +1,7 @@
 // The part of pinion::compiled that holds the bodies of op, opkit and state.
 #include <pinion/op/attention/op.ipp>
 #include <pinion/op/band/op.ipp>
+#include <pinion/op/bits/op.ipp>
 #include <pinion/op/catalogue.ipp>
 #include <pinion/op/control/bodies.ipp>
 #include <pinion/op/control/op.ipp>

@@ -1,6 +1,7 @@
 // Where the nodes of expressions say they were made: at the line of the user's call, whatever the library calls on the
 // way. tests/structure asks for a row of every function that takes the line of its caller.
 #include <pinion/graph.hpp>
+#include <pinion/op/bits/functions.hpp>
 #include <pinion/op/dynamic/functions.hpp>
 #include <pinion/opkit/build.hpp>
 
@@ -195,6 +196,12 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)group_norm(image, three, three, {.groups = 1}); });
   here([&] { (void)group_norm(line, three, three, {.groups = 3}); });
   here([&] { (void)instance_norm(image, three, three); });
+}
+
+TEST_CASE_METHOD(fixture, "bits stand where they are written") {
+  here([&] { (void)bitwise_and(numbers, 1), bitwise_or(numbers, index), bitwise_xor(1, numbers); });
+  here([&] { (void)left_shift(numbers, 2), right_shift(numbers, index); });
+  here([&] { (void)bitwise_not(numbers), population_count(numbers); });
 }
 
 TEST_CASE_METHOD(fixture, "what takes its shape from the run stands where it is written") {

@@ -8,6 +8,7 @@
 #include <pinion/base/type_list.hpp>
 #include <pinion/op/attention/op.hpp>
 #include <pinion/op/band/op.hpp>
+#include <pinion/op/bits/op.hpp>
 #include <pinion/op/control/op.hpp>
 #include <pinion/op/conv/op.hpp>
 #include <pinion/op/convert/op.hpp>
@@ -55,6 +56,7 @@ using ops_of_elements = type_list<
     strided_slice, strided_slice_grad, reverse, roll, broadcast_to, band_part, layer_norm, layer_norm_gradient,
     rms_norm, rms_norm_gradient, dynamic_reshape, dynamic_broadcast_to, dynamic_slice, dynamic_slice_grad,
     dynamic_strided_slice, dynamic_strided_slice_grad, dynamic_tile, dynamic_tile_grad, split_v, dynamic_range,
+    bitwise_and, bitwise_or, bitwise_xor, left_shift, right_shift, invert, population_count,
     select_text, convert, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 using other_ops = type_list<
     conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad, max_pool_grad_grad, avg_pool,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/op/band/cpu.hpp>
+#include <pinion/op/bits/cpu.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/convert/cpu.hpp>
 #include <pinion/op/dynamic/cpu.hpp>
