@@ -29,6 +29,7 @@
 #include <pinion/op/recurrent/op.ipp>
 #include <pinion/op/reduce/op.ipp>
 #include <pinion/op/resize/op.ipp>
+#include <pinion/op/rows/op.ipp>
 #include <pinion/op/scatter/op.ipp>
 #include <pinion/op/search/op.ipp>
 #include <pinion/op/slice/op.ipp>

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <pinion/op/dynamic/batch_gather.hpp>
 #include <pinion/op/dynamic/functions.hpp>
 #include <pinion/session.hpp>
 
@@ -152,6 +153,23 @@ TEST_CASE_METHOD(dynamic_fixture, "a grid is made of its axes") {
   CHECK(text(i) == "[[0, 0], [1, 1], [2, 2]]");
   CHECK(text(j) == "[[0.5, 1.5], [0.5, 1.5], [0.5, 1.5]]");
   CHECK(text(pn::meshgrid(n, n).second, vector({1, 2})) == "[[1, 1], [2, 2]]");
+}
+
+TEST_CASE_METHOD(dynamic_fixture, "each tensor of a batch is gathered by indices of its own") {
+  const auto at = pn::constant<int>({{2, 0}, {1, 1}, {3, 2}});
+  CHECK(pn::batch_gather(m, at).shape() == pn::shape{3, 2});
+  CHECK(text(pn::batch_gather(m, at)) == "[[2, 0], [5, 5], [11, 10]]");
+  CHECK(text(pn::batch_gather(pn::reshape(m, {3, 2, 2}), pn::constant<std::int64_t>({{1}, {0}, {1}}))) ==
+        "[[[2, 3]], [[4, 5]], [[10, 11]]]");
+  const auto few = pn::placeholder<int>({pn::unknown}, "few");
+  CHECK(pn::to_string(sess.run({{few, vector({3, 0})}}, pn::batch_gather(pn::slice_at(m, 1), few))) == "[7, 4]");
+  const auto open = pn::placeholder<int>({pn::unknown, pn::unknown}, "open");
+  const auto [dx] = pn::gradients(pn::square(pn::batch_gather(x, open)), x);
+  const auto got =
+      sess.run({{x, pn::tensor<float>::of({{1, 2}, {3, 4}})}, {open, pn::tensor<int>::of({{1}, {1}})}}, dx);
+  CHECK(pn::to_string(got) == "[[0, 4], [0, 8]]");
+  CHECK(refusal([&] { pn::batch_gather(m, pn::placeholder<int>()); }, pn::errc::invalid_argument, "a known rank") ==
+        "");
 }
 
 TEST_CASE_METHOD(dynamic_fixture, "gradients have the shapes of the run") {

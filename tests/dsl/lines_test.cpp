@@ -2,7 +2,9 @@
 // way. tests/structure asks for a row of every function that takes the line of its caller.
 #include <pinion/graph.hpp>
 #include <pinion/op/bits/functions.hpp>
+#include <pinion/op/dynamic/batch_gather.hpp>
 #include <pinion/op/dynamic/functions.hpp>
+#include <pinion/op/rows/functions.hpp>
 #include <pinion/opkit/build.hpp>
 
 #include <catch2/catch.hpp>
@@ -198,6 +200,15 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)instance_norm(image, three, three); });
 }
 
+TEST_CASE_METHOD(fixture, "updates of rows stand where they are written") {
+  here([&] { (void)scatter_update(w, index, 1.0f), scatter_add(w, index, 1.0f), scatter_sub(w, index, 1.0f); });
+  here([&] { (void)scatter_mul(w, index, 1.0f), scatter_div(w, index, 1.0f, {.axis = 1}); });
+  here([&] { (void)scatter_min(w, index, 1.0f), scatter_max(w, index, 1.0f); });
+  const expr<float> two = placeholder<float>({2}, "two");
+  here([&] { (void)scatter_nd_update(w, places, two); });
+  here([&] { (void)scatter_nd_add(w, places, two), scatter_nd_sub(w, places, two); });
+}
+
 TEST_CASE_METHOD(fixture, "bits stand where they are written") {
   here([&] { (void)bitwise_and(numbers, 1), bitwise_or(numbers, index), bitwise_xor(1, numbers); });
   here([&] { (void)left_shift(numbers, 2), right_shift(numbers, index); });
@@ -212,7 +223,7 @@ TEST_CASE_METHOD(fixture, "what takes its shape from the run stands where it is 
   here([&] { (void)split<2>(x, two), split(x, two); });
   here([&] { (void)fill(two, 1.0f), fill(two, index), zeros<float>(two), ones<int>(two); });
   here([&] { (void)range(index), range(1, index), range(index, 9, 2); });
-  here([&] { (void)meshgrid(three, numbers); });
+  here([&] { (void)meshgrid(three, numbers), batch_gather(x, places); });
 }
 
 TEST_CASE_METHOD(fixture, "queues of each kind stand where they are made") {

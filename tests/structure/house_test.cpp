@@ -26,7 +26,7 @@ const std::vector<house::names> house_plan{
     {"op/control", "op/gather", "op/random", "place", "placement/policy"},
     {"op/attention", "op/band", "op/bits", "op/layer", "op/nn", "op/norm", "op/order", "op/queue", "op/recurrent",
      "op/resize", "op/scatter", "op/search", "op/strided"},
-    {"op/dynamic"},
+    {"op/dynamic", "op/rows"},
     {"op", "nn"},
     {"autodiff", "placement"},
     {"placement/cost", "runtime/step"},

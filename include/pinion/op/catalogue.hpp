@@ -27,6 +27,7 @@
 #include <pinion/op/recurrent/op.hpp>
 #include <pinion/op/reduce/op.hpp>
 #include <pinion/op/resize/op.hpp>
+#include <pinion/op/rows/op.hpp>
 #include <pinion/op/scatter/op.hpp>
 #include <pinion/op/search/op.hpp>
 #include <pinion/op/slice/op.hpp>
@@ -41,6 +42,7 @@ namespace pinion { inline namespace v0 {
 namespace op {
 #define PINION_MAP_TAG(tag, functor_name, op_name, base) , tag
 #define PINION_UPDATE_TAG(tag, op_name) , tag, sparse_##tag
+#define PINION_TAG(tag, op_name) , tag
 // Those that compute, make or move elements, and the others: products, state, bodies, summaries. Each list is a unit of
 // pinion::compiled. Lines are filled by hand, since the formatter would indent and so lengthen the list.
 // clang-format off
@@ -69,13 +71,15 @@ using other_ops = type_list<
     sparse_accumulator_take, accumulator_set_step, replica_barrier, barrier_enter, barrier_commit, barrier_take,
     barrier_advance, barrier_stop, barrier_leave, barrier_expire, barrier_counts, replica_clock, clock_enter,
     clock_tick, clock_leave, clock_expire, clock_counts, scalar_summary, histogram_summary, image_summary, text_summary,
-    merge_summary, conditional, loop, apply_product PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
+    merge_summary, conditional, loop, scatter_update PINION_ROW_OPS(PINION_TAG), scatter_nd_update
+    PINION_PART_OPS(PINION_TAG), apply_product PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
 // clang-format on
 template <class... A, class... B>
 type_list<A..., B...> joined(type_list<A...>, type_list<B...>);
 using catalogue = decltype(joined(ops_of_elements(), other_ops()));
 #undef PINION_MAP_TAG
 #undef PINION_UPDATE_TAG
+#undef PINION_TAG
 }  // namespace op
 
 namespace detail {

@@ -51,6 +51,9 @@ constexpr void check_numbers() {
 
 // The number of sizes. Throws invalid_argument where it is not known.
 std::int64_t parts_of(const any_expr& sizes);
+// The number of axes of a batch, which are those of the indices of batch_gather but the last. Throws invalid_argument
+// where it is not known, and for a scalar.
+int batch_axes_of(const any_expr& indices);
 
 // The parts that a SplitV yields, as expressions.
 template <class T>

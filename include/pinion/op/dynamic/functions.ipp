@@ -16,4 +16,12 @@ PINION_DECL std::int64_t parts_of(const any_expr& sizes) {
   return extent[0];
 }
 
+PINION_DECL int batch_axes_of(const any_expr& indices) {
+  const shape& extent = indices.shape();
+  if (!extent.has_rank() || extent.rank() == 0)
+    throw error(errc::invalid_argument, "batch_gather at '" + indices.name() + "' of shape " + to_string(extent) +
+                                            ": indices have a known rank, and one axis or more");
+  return extent.rank() - 1;
+}
+
 }}}  // namespace pinion::v0::dsl

@@ -16,10 +16,7 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 namespace dynamic {
 
-// The deepest chain of nodes that is looked through.
-inline constexpr int farthest = 32;
-
-inline std::optional<integers> told(const graph& g, output o, int depth);
+inline constexpr std::int64_t most_numbers = 1 << 16;  // of a vector that is looked at
 
 inline integers extents_of(const shape& s) {
   integers all(s.dims().begin(), s.dims().end());
@@ -46,39 +43,47 @@ inline std::optional<integers> told_part(const node& n, const integers& whole) {
   return part;
 }
 
-inline std::optional<integers> told_join(const graph& g, const node& n, int depth) {
-  integers all;
-  for (const output& in : n.inputs) {
-    const auto part = told(g, in, depth);
-    if (!part) return std::nullopt;
-    all.insert(all.end(), part->begin(), part->end());
+// Looks through the nodes that make numbers: through a limited number of them, since a node may be there often.
+class teller {
+ public:
+  explicit teller(const graph& g) : graph_(g) {}
+
+  // The numbers of an output; nothing where it is no short vector or scalar of integers of a known extent.
+  std::optional<integers> told(output o) {
+    const output_type& type = graph_.type_of(o);
+    const bool is_number = dtypes::signed_integers.has(type.dtype) && type.shape.known() && type.shape.rank() <= 1;
+    if (!is_number || type.reference || type.resource || type.shape.count() > most_numbers) return std::nullopt;
+    const auto count = static_cast<std::size_t>(type.shape.count());
+    const auto found = left_-- > 0 ? told_by(graph_.peek(o.node), count) : std::nullopt;
+    return found && found->size() == count ? *found : integers(count, untold);
   }
-  return all;
-}
 
-// The numbers that a node tells; nothing where it is none of the ops that are looked through.
-inline std::optional<integers> told_by(const graph& g, const node& n, int depth) {
-  if (n.op == constant::name) return numbers_in(n.attrs.get<any_tensor>("value"));
-  if (n.op == shape_of::name && g.type_of(n.inputs[0]).shape.has_rank())
-    return extents_of(g.type_of(n.inputs[0]).shape);
-  if (depth == 0) return std::nullopt;
-  if (n.op == concat::name) return told_join(g, n, depth - 1);
-  if (n.op == expand_dims::name || n.op == identity::name) return told(g, n.inputs[0], depth - 1);
-  if (n.op != slice::name && n.op != strided_slice::name) return std::nullopt;
-  const auto whole = told(g, n.inputs[0], depth - 1);
-  return whole ? told_part(n, *whole) : std::nullopt;
-}
+ private:
+  // The numbers that a node tells; nothing where it is none of the ops that are looked through.
+  std::optional<integers> told_by(const node& n, std::size_t count) {
+    if (n.op == constant::name) return numbers_in(n.attrs.get<any_tensor>("value"));
+    if (n.op == ones_like::name) return integers(count, 1);
+    if (n.op == shape_of::name && graph_.type_of(n.inputs[0]).shape.has_rank())
+      return extents_of(graph_.type_of(n.inputs[0]).shape);
+    if (n.op == concat::name) return told_join(n);
+    if (n.op == expand_dims::name || n.op == identity::name) return told(n.inputs[0]);
+    if (n.op != slice::name && n.op != strided_slice::name) return std::nullopt;
+    const auto whole = told(n.inputs[0]);
+    return whole ? told_part(n, *whole) : std::nullopt;
+  }
+  std::optional<integers> told_join(const node& n) {
+    integers all;
+    for (const output& in : n.inputs) {
+      const auto part = told(in);
+      if (!part) return std::nullopt;
+      all.insert(all.end(), part->begin(), part->end());
+    }
+    return all;
+  }
 
-inline std::optional<integers> told(const graph& g, output o, int depth) {
-  const output_type& type = g.type_of(o);
-  const bool is_number = dtypes::signed_integers.has(type.dtype) && type.shape.has_rank() && type.shape.rank() <= 1;
-  if (!is_number || type.reference || type.resource || !type.shape.known()) return std::nullopt;
-  const auto count = static_cast<std::size_t>(type.shape.count());
-  const node& n = g.peek(o.node);
-  if (n.op == ones_like::name) return integers(count, 1);
-  const auto found = told_by(g, n, depth);
-  return found && found->size() == count ? *found : integers(count, untold);
-}
+  const graph& graph_;
+  int left_ = 256;
+};
 
 }  // namespace dynamic
 
@@ -94,10 +99,10 @@ PINION_DECL void expect_numbers(const shape_context& c, int i, std::string_view 
 }
 
 PINION_DECL std::optional<integers> told_numbers(const shape_context& c, int i) {
-  constexpr std::int64_t most = 1 << 16;
   const shape& s = c.shape(i);
-  if (!s.has_rank() || s.rank() > 1 || (s.rank() == 1 && (s[0] < 0 || s[0] > most))) return std::nullopt;
-  if (c.owner() != nullptr) return dynamic::told(*c.owner(), c.input(i), dynamic::farthest);
+  if (!s.has_rank() || s.rank() > 1 || (s.rank() == 1 && (s[0] < 0 || s[0] > dynamic::most_numbers)))
+    return std::nullopt;
+  if (c.owner() != nullptr) return dynamic::teller(*c.owner()).told(c.input(i));
   return integers(static_cast<std::size_t>(s.count()), untold);
 }
 

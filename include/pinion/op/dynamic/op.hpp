@@ -120,7 +120,7 @@ struct dynamic_range {
   static constexpr kernel_set kernels{.cpu = types, .gpu = {}};
   static constexpr bool on_host = true;  // the output shape depends on elements
   static void infer(shape_context& c);
-  static constexpr std::string_view no_gradient = "how many numbers a range has is a step function of its ends";
+  static void gradient(gradient_context&) {}  // none flows, as in TensorFlow
 };
 
 namespace detail {
