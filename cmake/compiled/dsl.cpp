@@ -10,6 +10,7 @@
 #include <pinion/nn/partitioners.ipp>
 #include <pinion/nn/positions.ipp>
 #include <pinion/nn/recurrent.ipp>
+#include <pinion/nn/split_blocks.ipp>
 #include <pinion/nn/update_ops.ipp>
 #include <pinion/op/control/functions.ipp>
 #include <pinion/op/conv/functions.ipp>

@@ -83,6 +83,7 @@ TEST_CASE_METHOD(dynamic_fixture, "a box begins and ends where numbers of the ru
   CHECK(text(y, vector({0, 1}), vector({-1, -1})) == text(pn::slice(m, {0, 1}, {-1, -1})));
   CHECK(text(pn::shape_of(pn::slice(m, {3, 4}, k)), {}, vector({0, -1})) == "[0, 0]");
   CHECK(fails(y, vector({2, 0}), "a slice of 2 from 2 on along axis 0", vector({2, 1})) == "");
+  CHECK(fails(y, vector({9, 0}), "from 9 on along axis 0", vector({-1, 1})) == "");
   CHECK(fails(y, vector({-1, 0}), "a slice begins at -1", vector({1, 1})) == "");
   CHECK(fails(y, vector({0, 0}), "a slice of -2 elements", vector({1, -2})) == "");
   CHECK(fails(y, vector({0}), "Slice has 1 beginnings", vector({1, 1})) == "");

@@ -1,6 +1,7 @@
 // Where the nodes of expressions say they were made: at the line of the user's call, whatever the library calls on the
 // way. tests/structure asks for a row of every function that takes the line of its caller.
 #include <pinion/graph.hpp>
+#include <pinion/nn/split_blocks.hpp>
 #include <pinion/op/bits/functions.hpp>
 #include <pinion/op/dynamic/batch_gather.hpp>
 #include <pinion/op/dynamic/functions.hpp>
@@ -261,6 +262,8 @@ TEST_CASE_METHOD(fixture, "the nodes of a layer stand where the layer is written
   here([&] { (void)nn::conv1d(line, 4, 3); });
   here([&] { (void)nn::group_norm(image, {.groups = 1}), nn::instance_norm(image); });
   here([&] { (void)nn::split_dense(x, 4, {"/cpu:0", "/cpu:0"}, nn::softplus); });
+  here([&] { (void)nn::split_feed_forward(x, 4, {"/cpu:0", "/cpu:0"}, nn::softplus); });
+  here([&] { (void)nn::split_multi_head_attention(line, {"/cpu:0"}, {.heads = 3}); });
   here([&] { (void)nn::batch_norm(x, {.training = true}); });
   here([&] { (void)nn::batch_norm(x, {.training = flag}); });
   here([&] { (void)nn::update_ops(); });

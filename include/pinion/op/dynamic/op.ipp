@@ -47,7 +47,7 @@ inline std::int64_t box_extent(std::int64_t extent, std::int64_t begin, std::int
   if (size < -1 && size != untold)
     refuse("a slice of " + std::to_string(size) + " elements; sizes are 0 or more, or -1 for all up to the end");
   if (size != -1) return size == untold ? unknown : size;
-  return begin == 0 ? extent : begin == untold || extent < 0 ? unknown : extent - begin;
+  return begin == 0 ? extent : begin == untold || begin > extent ? unknown : extent - begin;
 }
 
 // The bits of a mask, of which the others are 0.

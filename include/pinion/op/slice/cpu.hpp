@@ -195,9 +195,8 @@ inline std::unique_ptr<kernel> make_kernel(pad_like, const kernel_setup& setup) 
 }
 
 inline std::unique_ptr<kernel> make_kernel(tile, const kernel_setup& setup) {
-  return make_function_kernel([multiples = setup.attrs().get<integers>("multiples")](kernel_context& c) {
-    detail::run_tile(c, multiples);
-  });
+  return make_function_kernel(
+      [multiples = setup.attrs().get<integers>("multiples")](kernel_context& c) { detail::run_tile(c, multiples); });
 }
 
 inline std::unique_ptr<kernel> make_kernel(tile_grad, const kernel_setup& setup) {

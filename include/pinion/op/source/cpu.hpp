@@ -119,10 +119,9 @@ void run_range(kernel_context& c, Number start, Number delta, std::int64_t n) {
 inline std::unique_ptr<kernel> make_kernel(range, const kernel_setup& setup) {
   return visit_plain(setup.node.outputs[0].dtype, [&]<class T>() {
     using number = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
-    return make_function_kernel([start = setup.attrs().get<number>("start"), delta = setup.attrs().get<number>("delta"),
-                                 n = range::count(setup.attrs())](kernel_context& c) {
-      detail::run_range<T>(c, start, delta, n);
-    });
+    return make_function_kernel(
+        [start = setup.attrs().get<number>("start"), delta = setup.attrs().get<number>("delta"),
+         n = range::count(setup.attrs())](kernel_context& c) { detail::run_range<T>(c, start, delta, n); });
   });
 }
 

@@ -133,8 +133,9 @@ requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 constant(const dsl::braces&, std::string_view = {}) PINION_REFUSAL;
 
 // A tensor of this shape with one value in every element. Throws invalid_argument for a shape that is not known; shapes
-// that are values of the run, such as shape_of(x), are for the fill of op/dynamic/functions.hpp. Up to a thousand elements are a constant; more of them are
-// made in each run where the node stands (op Fill), so that a graph does not hold them. TensorFlow: tf.fill.
+// that are values of the run, such as shape_of(x), are for the fill of op/dynamic/functions.hpp. Up to a thousand
+// elements are a constant; more of them are made in each run where the node stands (op Fill), so that a graph does not
+// hold them. TensorFlow: tf.fill.
 //
 //   auto sevens = pn::fill<int>({2, 3}, 7);
 template <element T>
