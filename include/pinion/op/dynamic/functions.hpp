@@ -182,11 +182,11 @@ std::vector<expr<dsl::value_of<A>>> split(A&& x, N&& sizes, std::int64_t axis = 
 template <element T, dsl::graph_operand N>
 auto fill(N&& extents, T value, std::string_view name = {}, source_location where = source_location::current()) {
   const auto all = dsl::constant_in<T>(dsl::graph_of(extents), tensor<T>(value), where);
-  return broadcast_to(all, std::forward<N>(extents), name.empty() ? "Fill" : name, where);
+  return broadcast_to(all, std::forward<N>(extents), name.empty() ? op::fill::name : name, where);
 }
 template <dsl::graph_operand V, dsl::graph_operand N>
 auto fill(N&& extents, V&& value, std::string_view name = {}, source_location where = source_location::current()) {
-  return broadcast_to(std::forward<V>(value), std::forward<N>(extents), name.empty() ? "Fill" : name, where);
+  return broadcast_to(std::forward<V>(value), std::forward<N>(extents), name.empty() ? op::fill::name : name, where);
 }
 template <element T, dsl::graph_operand N>
 auto zeros(N&& extents, std::string_view name = {}, source_location where = source_location::current()) {
