@@ -2,7 +2,7 @@
 // slice and strided have the ops of the same purpose whose numbers are attributes; these run on GPUs, too.
 //
 // Their names are those of StableHLO, since in this library TensorFlow's names are those of the ops with attributes.
-// SplitV and its inputs are TensorFlow's.
+// SplitV is TensorFlow's, with its axis as an attribute.
 #pragma once
 
 #include <pinion/base/config.hpp>
