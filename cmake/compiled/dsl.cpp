@@ -10,9 +10,11 @@
 #include <pinion/nn/partitioners.ipp>
 #include <pinion/nn/positions.ipp>
 #include <pinion/nn/recurrent.ipp>
+#include <pinion/nn/split_blocks.ipp>
 #include <pinion/nn/update_ops.ipp>
 #include <pinion/op/control/functions.ipp>
 #include <pinion/op/conv/functions.ipp>
+#include <pinion/op/dynamic/functions.ipp>
 #include <pinion/op/einsum/functions.ipp>
 #include <pinion/op/elementwise/map.ipp>
 #include <pinion/op/norm/group_norm.ipp>

@@ -1,12 +1,15 @@
 // The part of pinion::compiled that holds the bodies of op, opkit and state.
 #include <pinion/op/attention/op.ipp>
 #include <pinion/op/band/op.ipp>
+#include <pinion/op/bits/op.ipp>
 #include <pinion/op/catalogue.ipp>
 #include <pinion/op/control/bodies.ipp>
 #include <pinion/op/control/op.ipp>
 #include <pinion/op/conv/op.ipp>
 #include <pinion/op/conv/window.ipp>
 #include <pinion/op/convert/op.ipp>
+#include <pinion/op/dynamic/numbers.ipp>
+#include <pinion/op/dynamic/op.ipp>
 #include <pinion/op/einsum/equation.ipp>
 #include <pinion/op/einsum/op.ipp>
 #include <pinion/op/elementwise/cuda_form.ipp>
@@ -27,6 +30,7 @@
 #include <pinion/op/recurrent/op.ipp>
 #include <pinion/op/reduce/op.ipp>
 #include <pinion/op/resize/op.ipp>
+#include <pinion/op/rows/op.ipp>
 #include <pinion/op/scatter/op.ipp>
 #include <pinion/op/search/op.ipp>
 #include <pinion/op/slice/op.ipp>

@@ -1,6 +1,11 @@
 // Where the nodes of expressions say they were made: at the line of the user's call, whatever the library calls on the
 // way. tests/structure asks for a row of every function that takes the line of its caller.
 #include <pinion/graph.hpp>
+#include <pinion/nn/split_blocks.hpp>
+#include <pinion/op/bits/functions.hpp>
+#include <pinion/op/dynamic/batch_gather.hpp>
+#include <pinion/op/dynamic/functions.hpp>
+#include <pinion/op/rows/functions.hpp>
 #include <pinion/opkit/build.hpp>
 
 #include <catch2/catch.hpp>
@@ -196,6 +201,32 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)instance_norm(image, three, three); });
 }
 
+TEST_CASE_METHOD(fixture, "updates of rows stand where they are written") {
+  here([&] { (void)scatter_update(w, index, 1.0f), scatter_add(w, index, 1.0f), scatter_sub(w, index, 1.0f); });
+  here([&] { (void)scatter_mul(w, index, 1.0f), scatter_div(w, index, 1.0f, {.axis = 1}); });
+  here([&] { (void)scatter_min(w, index, 1.0f), scatter_max(w, index, 1.0f); });
+  const expr<float> two = placeholder<float>({2}, "two");
+  here([&] { (void)scatter_nd_update(w, places, two); });
+  here([&] { (void)scatter_nd_add(w, places, two), scatter_nd_sub(w, places, two); });
+}
+
+TEST_CASE_METHOD(fixture, "bits stand where they are written") {
+  here([&] { (void)bitwise_and(numbers, 1), bitwise_or(numbers, index), bitwise_xor(1, numbers); });
+  here([&] { (void)left_shift(numbers, 2), right_shift(numbers, index); });
+  here([&] { (void)bitwise_not(numbers), population_count(numbers); });
+}
+
+TEST_CASE_METHOD(fixture, "what takes its shape from the run stands where it is written") {
+  const expr<int> two = placeholder<int>({2}, "two");
+  here([&] { (void)reshape(x, two), broadcast_to(x, two), tile(x, two); });
+  here([&] { (void)slice(x, two, two), slice(x, two, {1, 2}), slice(x, {0, 0}, two); });
+  here([&] { (void)strided_slice(x, two, two, two), strided_slice(x, two, two); });
+  here([&] { (void)split<2>(x, two), split(x, two); });
+  here([&] { (void)fill(two, 1.0f), fill(two, index), zeros<float>(two), ones<int>(two); });
+  here([&] { (void)range(index), range(1, index), range(index, 9, 2); });
+  here([&] { (void)meshgrid(three, numbers), batch_gather(x, places); });
+}
+
 TEST_CASE_METHOD(fixture, "queues of each kind stand where they are made") {
   here([&] { (void)fifo_queue<int>({}); });
   here([&] { (void)padding_fifo_queue<int>({.shapes = {{}}}); });
@@ -231,6 +262,8 @@ TEST_CASE_METHOD(fixture, "the nodes of a layer stand where the layer is written
   here([&] { (void)nn::conv1d(line, 4, 3); });
   here([&] { (void)nn::group_norm(image, {.groups = 1}), nn::instance_norm(image); });
   here([&] { (void)nn::split_dense(x, 4, {"/cpu:0", "/cpu:0"}, nn::softplus); });
+  here([&] { (void)nn::split_feed_forward(x, 4, {"/cpu:0", "/cpu:0"}, nn::softplus); });
+  here([&] { (void)nn::split_multi_head_attention(line, {"/cpu:0"}, {.heads = 3}); });
   here([&] { (void)nn::batch_norm(x, {.training = true}); });
   here([&] { (void)nn::batch_norm(x, {.training = flag}); });
   here([&] { (void)nn::update_ops(); });

@@ -4,9 +4,11 @@
 
 #include "laws/ops/attention.hpp"
 #include "laws/ops/band.hpp"
+#include "laws/ops/bits.hpp"
 #include "laws/ops/control.hpp"
 #include "laws/ops/conv.hpp"
 #include "laws/ops/convert.hpp"
+#include "laws/ops/dynamic.hpp"
 #include "laws/ops/einsum.hpp"
 #include "laws/ops/gather.hpp"
 #include "laws/ops/layout.hpp"
@@ -20,6 +22,7 @@
 #include "laws/ops/recurrent.hpp"
 #include "laws/ops/reduce.hpp"
 #include "laws/ops/resize.hpp"
+#include "laws/ops/rows.hpp"
 #include "laws/ops/scatter.hpp"
 #include "laws/ops/search.hpp"
 #include "laws/ops/slice.hpp"
@@ -35,11 +38,11 @@ const std::vector<row>& all_rows() {
   static const auto rows = [] {
     std::vector<row> all;
     for (const auto& family :
-         {attention_rows(), band_rows(),    control_rows(), conv_rows(),      convert_rows(), einsum_rows(),
-          gather_rows(),    layout_rows(),  map_rows(),     matmul_rows(),    nn_rows(),      norm_rows(),
-          order_rows(),     queue_rows(),   random_rows(),  recurrent_rows(), reduce_rows(),  resize_rows(),
-          scatter_rows(),   search_rows(),  slice_rows(),   source_rows(),    strided_rows(), summary_rows(),
-          sync_rows(),      variable_rows()})
+         {attention_rows(), band_rows(),    bits_rows(),    control_rows(), conv_rows(),    convert_rows(),
+          dynamic_rows(),   einsum_rows(),  gather_rows(),  layout_rows(),  map_rows(),     matmul_rows(),
+          nn_rows(),        norm_rows(),    order_rows(),   queue_rows(),   random_rows(),  recurrent_rows(),
+          reduce_rows(),    resize_rows(),  rows_rows(),    scatter_rows(), search_rows(),  slice_rows(),
+          source_rows(),    strided_rows(), summary_rows(), sync_rows(),    variable_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

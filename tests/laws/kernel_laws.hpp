@@ -82,13 +82,14 @@ inline bool runs_alone(std::string_view op) {
 
 // Does the shape of what it yields depend on elements?
 inline bool yields_by_elements(std::string_view op) {
-  return op == "PartitionIndices" || op == "Where" || op == "MaskIndices" || op == "Unique";
+  return op == "PartitionIndices" || op == "Where" || op == "MaskIndices" || op == "Unique" || op == "SplitV" ||
+         (op.starts_with("Dynamic") && !op.ends_with("Grad"));
 }
 
 // Does the outcome of the largest numbers depend on the order in which a kernel adds or multiplies?
 inline bool adds_up(std::string_view op) {
   return op == "Sum" || op == "Mean" || op == "Prod" || op.starts_with("MatMul") || op == "MapGrad" ||
-         op == "MapReduce" || op == "ScatterDense" ||
+         op == "MapReduce" || op.starts_with("Scatter") ||
          (op.find("Apply") != op.npos && op.find("GradientDescent") == op.npos) || op == "TileGrad" ||
          op == "MirrorPadGrad" || op == "AvgPool" || op == "AvgPoolGrad" || op == "MaxPoolGrad" ||
          op.starts_with("Conv2D") || op.starts_with("Resize");

@@ -8,9 +8,11 @@
 #include <pinion/base/type_list.hpp>
 #include <pinion/op/attention/op.hpp>
 #include <pinion/op/band/op.hpp>
+#include <pinion/op/bits/op.hpp>
 #include <pinion/op/control/op.hpp>
 #include <pinion/op/conv/op.hpp>
 #include <pinion/op/convert/op.hpp>
+#include <pinion/op/dynamic/op.hpp>
 #include <pinion/op/einsum/op.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/gather/op.hpp>
@@ -25,6 +27,7 @@
 #include <pinion/op/recurrent/op.hpp>
 #include <pinion/op/reduce/op.hpp>
 #include <pinion/op/resize/op.hpp>
+#include <pinion/op/rows/op.hpp>
 #include <pinion/op/scatter/op.hpp>
 #include <pinion/op/search/op.hpp>
 #include <pinion/op/slice/op.hpp>
@@ -39,6 +42,7 @@ namespace pinion { inline namespace v0 {
 namespace op {
 #define PINION_MAP_TAG(tag, functor_name, op_name, base) , tag
 #define PINION_UPDATE_TAG(tag, op_name) , tag, sparse_##tag
+#define PINION_TAG(tag, op_name) , tag
 // Those that compute, make or move elements, and the others: products, state, bodies, summaries. Each list is a unit of
 // pinion::compiled. Lines are filled by hand, since the formatter would indent and so lengthen the list.
 // clang-format off
@@ -52,7 +56,10 @@ using ops_of_elements = type_list<
     take_along_axis, add_along_axis, gather_nd, scatter_nd, scatter_nd_like, segment_sum, segment_max, segment_min,
     segment_prod, segment_recurrence, gather_segments, where, mask_indices, unique, lower_bound, upper_bound,
     strided_slice, strided_slice_grad, reverse, roll, broadcast_to, band_part, layer_norm, layer_norm_gradient,
-    rms_norm, rms_norm_gradient, select_text, convert, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+    rms_norm, rms_norm_gradient, dynamic_reshape, dynamic_broadcast_to, dynamic_slice, dynamic_slice_grad,
+    dynamic_strided_slice, dynamic_strided_slice_grad, dynamic_tile, dynamic_tile_grad, split_v, dynamic_range,
+    bitwise_and, bitwise_or, bitwise_xor, left_shift, right_shift, invert, population_count,
+    select_text, convert, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 using other_ops = type_list<
     conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad, max_pool_grad_grad, avg_pool,
     avg_pool_grad, resize_nearest_neighbor, resize_nearest_neighbor_grad, resize_bilinear, resize_bilinear_grad, matmul,
@@ -64,13 +71,15 @@ using other_ops = type_list<
     sparse_accumulator_take, accumulator_set_step, replica_barrier, barrier_enter, barrier_commit, barrier_take,
     barrier_advance, barrier_stop, barrier_leave, barrier_expire, barrier_counts, replica_clock, clock_enter,
     clock_tick, clock_leave, clock_expire, clock_counts, scalar_summary, histogram_summary, image_summary, text_summary,
-    merge_summary, conditional, loop, apply_product PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
+    merge_summary, conditional, loop, scatter_update PINION_ROW_OPS(PINION_TAG), scatter_nd_update
+    PINION_PART_OPS(PINION_TAG), apply_product PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
 // clang-format on
 template <class... A, class... B>
 type_list<A..., B...> joined(type_list<A...>, type_list<B...>);
 using catalogue = decltype(joined(ops_of_elements(), other_ops()));
 #undef PINION_MAP_TAG
 #undef PINION_UPDATE_TAG
+#undef PINION_TAG
 }  // namespace op
 
 namespace detail {

@@ -19,6 +19,7 @@
 #include <pinion/op/queue/cpu.hpp>
 #include <pinion/op/recurrent/cpu.hpp>
 #include <pinion/op/resize/cpu.hpp>
+#include <pinion/op/rows/cpu.hpp>
 #include <pinion/op/summary/cpu.hpp>
 #include <pinion/op/sync/cpu.hpp>
 #include <pinion/op/variable/cpu.hpp>

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <pinion/op/band/cpu.hpp>
+#include <pinion/op/bits/cpu.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/convert/cpu.hpp>
+#include <pinion/op/dynamic/cpu.hpp>
 #include <pinion/op/elementwise/cpu.hpp>
 #include <pinion/op/gather/cpu.hpp>
 #include <pinion/op/kernel_table.hpp>

@@ -43,6 +43,9 @@ class shape_context {
   void output(pinion::dtype type, const pinion::shape& extent, bool reference = false);
   // Adds an output that is no value: it names a resource, such as a queue.
   void handle() { outputs_.push_back({pinion::dtype::string, {}, false, true}); }
+  // The graph of the node; null where a step is compiled.
+  const graph* owner() const { return graph_; }
+  pinion::output input(int i) const { return node_.inputs[static_cast<std::size_t>(i)]; }
   // The node that makes input i.
   const node& maker(int i) const { return graph_->peek(node_.inputs[static_cast<std::size_t>(i)].node); }
   // Fails unless input i names a resource; `what` names it in the sentence: "a queue".

@@ -24,7 +24,8 @@ struct gather_options {
 // params [5, 3] and indices [2] -> [2, 3]. The gradient along axis 0 is sparse. An index outside fails the step. The
 // indices have any shape, and may be repeated; a negative index does not count from the end. Throws invalid_argument
 // for a scalar params and an axis that it does not have. The step fails with invalid_argument for an index outside [0,
-// extent of the axis), and names the index and its position. TensorFlow: tf.gather, which yields zeros there on a GPU.
+// extent of the axis), and names the index and its position. TensorFlow: tf.gather, which yields zeros there on a GPU;
+// its batch_dims are those of batch_gather in op/dynamic.
 //
 // Sparse means that only the rows looked up have a gradient: an optimizer updates these rows of a variable and no
 // others. Rows that were taken twice get both gradients. Along another axis, or through an op between the variable and

@@ -147,6 +147,29 @@ void add_tiles(const T* dy, T* dx, const shape& from, const shape& x) {
   }
 }
 
+inline void run_tile(kernel_context& c, const integers& multiples) {
+  const any_tensor x = c.input(0);
+  expect_one_each(tile::name, multiples, x.shape(), "multiples");
+  const any_tensor y = c.allocate(0, x.dtype(), tiled(x.shape(), multiples));
+  if (y.count() == 0) return;
+  visit_element(x.dtype(), [&]<class Element>() {
+    c.launch([x, y, multiples] {
+      repeat(static_cast<const Element*>(x.raw()), static_cast<Element*>(y.raw()), x.shape(), multiples);
+    });
+  });
+}
+
+// Runs the gradient of a tile of a tensor of shape x.
+inline void run_tile_grad(kernel_context& c, const integers& multiples, const shape& x) {
+  const any_tensor dy = c.input(0);
+  expect_tiles(dy.shape(), x, multiples);
+  const any_tensor dx = c.allocate(0, dy.dtype(), x);
+  visit_plain(dy.dtype(), [&]<class T>() {
+    if constexpr (std::is_floating_point_v<T>)
+      c.launch([dy, dx] { add_tiles(dy.data<T>(), dx.data<T>(), dy.shape(), dx.shape()); });
+  });
+}
+
 }  // namespace detail
 
 inline std::unique_ptr<kernel> make_kernel(concat, const kernel_setup& setup) {
@@ -172,29 +195,13 @@ inline std::unique_ptr<kernel> make_kernel(pad_like, const kernel_setup& setup) 
 }
 
 inline std::unique_ptr<kernel> make_kernel(tile, const kernel_setup& setup) {
-  return make_function_kernel([multiples = setup.attrs().get<integers>("multiples")](kernel_context& c) {
-    const any_tensor x = c.input(0);
-    detail::expect_one_each(tile::name, multiples, x.shape(), "multiples");
-    const any_tensor y = c.allocate(0, x.dtype(), detail::tiled(x.shape(), multiples));
-    if (y.count() == 0) return;
-    visit_element(x.dtype(), [&]<class Element>() {
-      c.launch([x, y, multiples] {
-        detail::repeat(static_cast<const Element*>(x.raw()), static_cast<Element*>(y.raw()), x.shape(), multiples);
-      });
-    });
-  });
+  return make_function_kernel(
+      [multiples = setup.attrs().get<integers>("multiples")](kernel_context& c) { detail::run_tile(c, multiples); });
 }
 
 inline std::unique_ptr<kernel> make_kernel(tile_grad, const kernel_setup& setup) {
   return make_function_kernel([multiples = setup.attrs().get<integers>("multiples")](kernel_context& c) {
-    const any_tensor dy = c.input(0);
-    const shape x = c.input(1).shape();
-    detail::expect_tiles(dy.shape(), x, multiples);
-    const any_tensor dx = c.allocate(0, dy.dtype(), x);
-    visit_plain(dy.dtype(), [&]<class T>() {
-      if constexpr (std::is_floating_point_v<T>)
-        c.launch([dy, dx] { detail::add_tiles(dy.data<T>(), dx.data<T>(), dy.shape(), dx.shape()); });
-    });
+    detail::run_tile_grad(c, multiples, c.input(1).shape());
   });
 }
 

@@ -102,17 +102,26 @@ inline std::unique_ptr<kernel> make_kernel(ones_like, const kernel_setup&) {
   return make_function_kernel(detail::fills{1});
 }
 
+namespace detail {
+
+// Launches y = start, start + delta, ..., n numbers.
+template <class T, class Number>
+void run_range(kernel_context& c, Number start, Number delta, std::int64_t n) {
+  const any_tensor y = c.allocate(0, dtype_of<T>, {n});
+  c.launch([y, start, delta, n] {
+    for (std::int64_t i = 0; i < n; ++i)
+      y.data<T>()[i] = static_cast<T>(wrapped_sum(start, wrapped_product(static_cast<Number>(i), delta)));
+  });
+}
+
+}  // namespace detail
+
 inline std::unique_ptr<kernel> make_kernel(range, const kernel_setup& setup) {
   return visit_plain(setup.node.outputs[0].dtype, [&]<class T>() {
     using number = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
-    return make_function_kernel([start = setup.attrs().get<number>("start"), delta = setup.attrs().get<number>("delta"),
-                                 n = range::count(setup.attrs())](kernel_context& c) {
-      const any_tensor y = c.allocate(0, dtype_of<T>, {n});
-      c.launch([y, start, delta, n] {
-        for (std::int64_t i = 0; i < n; ++i)
-          y.data<T>()[i] = static_cast<T>(wrapped_sum(start, wrapped_product(static_cast<number>(i), delta)));
-      });
-    });
+    return make_function_kernel(
+        [start = setup.attrs().get<number>("start"), delta = setup.attrs().get<number>("delta"),
+         n = range::count(setup.attrs())](kernel_context& c) { detail::run_range<T>(c, start, delta, n); });
   });
 }
 

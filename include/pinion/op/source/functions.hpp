@@ -132,9 +132,10 @@ template <class T>
 requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 constant(const dsl::braces&, std::string_view = {}) PINION_REFUSAL;
 
-// A tensor of this shape with one value in every element. Throws invalid_argument for a shape that is not known;
-// shape_of(x) is a tensor of the graph and no argument here. Up to a thousand elements are a constant; more of them are
-// made in each run where the node stands (op Fill), so that a graph does not hold them. TensorFlow: tf.fill.
+// A tensor of this shape with one value in every element. Throws invalid_argument for a shape that is not known; shapes
+// that are values of the run, such as shape_of(x), are for the fill of op/dynamic/functions.hpp. Up to a thousand
+// elements are a constant; more of them are made in each run where the node stands (op Fill), so that a graph does not
+// hold them. TensorFlow: tf.fill.
 //
 //   auto sevens = pn::fill<int>({2, 3}, 7);
 template <element T>
@@ -145,7 +146,7 @@ auto fill(const shape& extent, T value, std::string_view name = {},
 // A tensor of this shape with 0 in every element. A bool is false and a text is "" in it.
 template <element T>
 auto zeros(const shape& extent, std::string_view name = {}, source_location where = source_location::current()) {
-  return fill<T>(extent, T(0), name, where);
+  return fill<T>(extent, T(), name, where);
 }
 // A tensor of this shape with 1 in every element.
 template <element T>
@@ -166,7 +167,7 @@ fill(const shape&, const T&, std::string_view = {}) PINION_REFUSAL;
 // The vector start, start + delta, ... of the numbers before `limit`. float, double, int, int64. The vector has
 // ceil((limit - start) / delta) elements, none where delta leads away from the limit: range(0, 10, 2) is 0, 2, 4, 6, 8,
 // and range(3, 0, -1) is 3, 2, 1. Throws invalid_argument for a delta of 0. Its length is known when the graph is
-// built. TensorFlow: tf.range, whose arguments may be tensors.
+// built. Ends that are expressions are for the range of op/dynamic/functions.hpp. TensorFlow: tf.range.
 //
 //   auto r = pn::range(0.f, 1.f, .25f);                  // 0, .25, .5, .75
 template <element T>
@@ -191,7 +192,7 @@ auto range(T limit, std::string_view name = {}, source_location where = source_l
 }
 
 template <class T>
-requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+requires(!element<T> && !dsl::graph_operand<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 range(const T&, ...) PINION_REFUSAL;
 
 template <class T>

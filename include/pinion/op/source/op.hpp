@@ -92,6 +92,8 @@ struct range {
   static constexpr kernel_set kernels{.cpu = types, .gpu = types};
   static constexpr std::int64_t most = std::int64_t{1} << 56;  // counts stop here: no memory holds so many
   static std::int64_t count(const attributes& of);
+  // The count. Throws invalid_argument for a delta of 0, for NaN, and for more numbers than any memory holds.
+  static std::int64_t checked_count(const attributes& of);
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };

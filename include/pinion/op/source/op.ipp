@@ -66,14 +66,20 @@ PINION_DECL void range::infer(shape_context& c) {
     if ((c.attrs().find(number)->get_if<double>() != nullptr) == is_integer(type))
       c.fail("attribute '" + std::string(number) + "' of a Range of " + std::string(to_string(type)) + " is " +
              (is_integer(type) ? "an integer" : "a double"));
-  const bool stands =
-      is_integer(type) ? c.attrs().get<std::int64_t>("delta") == 0 : c.attrs().get<double>("delta") == 0;
+  c.output(type, {checked_count(c.attrs())});
+}
+
+PINION_DECL std::int64_t range::checked_count(const attributes& of) {
+  const auto refuse = [](const std::string& sentence) { throw error(errc::invalid_argument, sentence); };
+  const bool whole = is_integer(of.get<dtype>("dtype"));
   for (const char* const number : {"start", "limit", "delta"})
-    if (!is_integer(type) && std::isnan(c.attrs().get<double>(number)))
-      c.fail("a range of NaN has no elements: '" + std::string(number) + "' is NaN");
-  if (stands) c.fail("a range in steps of 0 never ends");
-  if (count(c.attrs()) == most) c.fail("a range of 2^56 numbers or more, which no memory holds");
-  c.output(type, {count(c.attrs())});
+    if (!whole && std::isnan(of.get<double>(number)))
+      refuse("a range of NaN has no elements: '" + std::string(number) + "' is NaN");
+  if (whole ? of.get<std::int64_t>("delta") == 0 : of.get<double>("delta") == 0)
+    refuse("a range in steps of 0 never ends");
+  const std::int64_t n = count(of);
+  if (n == most) refuse("a range of 2^56 numbers or more, which no memory holds");
+  return n;
 }
 
 PINION_DECL void shape_of::infer(shape_context& c) {

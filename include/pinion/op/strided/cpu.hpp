@@ -61,9 +61,8 @@ inline void run_strided_slice(kernel_context& c, const strided_spec& spec) {
   launch_take(c, x, c.allocate(0, x.dtype(), sliced_shape(ranges)), box);
 }
 
-inline void run_strided_slice_grad(kernel_context& c, const strided_spec& spec) {
+inline void run_strided_slice_grad(kernel_context& c, const strided_spec& spec, const shape& like) {
   const any_tensor dy = c.input(0);
-  const shape like = c.input(1).shape();
   const std::vector<axis_range> ranges = spec.ranges(like);
   expect_sliced(dy.shape(), sliced_shape(ranges), like);
   const strided_box box(ranges, like);
@@ -167,8 +166,9 @@ inline std::unique_ptr<kernel> make_kernel(strided_slice, const kernel_setup& se
 }
 
 inline std::unique_ptr<kernel> make_kernel(strided_slice_grad, const kernel_setup& setup) {
-  return make_function_kernel(
-      [spec = detail::strided_spec(setup.attrs())](kernel_context& c) { detail::run_strided_slice_grad(c, spec); });
+  return make_function_kernel([spec = detail::strided_spec(setup.attrs())](kernel_context& c) {
+    detail::run_strided_slice_grad(c, spec, c.input(1).shape());
+  });
 }
 
 inline std::unique_ptr<kernel> make_kernel(reverse, const kernel_setup& setup) {
