@@ -13,6 +13,7 @@
 #include <pinion/train/checkpoint/saver.hpp>
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/device_input.hpp>
+#include <pinion/train/embedding_losses.hpp>
 #include <pinion/train/global_step.hpp>
 #include <pinion/train/hooks/checkpoint_saver.hpp>
 #include <pinion/train/hooks/early_stopping.hpp>
