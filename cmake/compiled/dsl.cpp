@@ -13,6 +13,7 @@
 #include <pinion/nn/update_ops.ipp>
 #include <pinion/op/control/functions.ipp>
 #include <pinion/op/conv/functions.ipp>
+#include <pinion/op/ctc/functions.ipp>
 #include <pinion/op/einsum/functions.ipp>
 #include <pinion/op/elementwise/map.ipp>
 #include <pinion/op/norm/group_norm.ipp>

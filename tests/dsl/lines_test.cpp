@@ -1,6 +1,7 @@
 // Where the nodes of expressions say they were made: at the line of the user's call, whatever the library calls on the
 // way. tests/structure asks for a row of every function that takes the line of its caller.
 #include <pinion/graph.hpp>
+#include <pinion/op/ctc/functions.hpp>
 #include <pinion/opkit/build.hpp>
 
 #include <catch2/catch.hpp>
@@ -179,6 +180,7 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)softmax_cross_entropy_with_logits(y, x); });
   here([&] { (void)sparse_softmax_cross_entropy_with_logits(numbers, x); });
   here([&] { (void)sigmoid_cross_entropy_with_logits(y, x); });
+  here([&] { (void)ctc_loss(constant(tensor<int>({4, 3})), steps), ctc_greedy_decoder(steps); });
   here([&] { (void)in_top_k(x, numbers); });
   here([&] { (void)conv2d(image, constant(tensor<float>({3, 3, 3, 4}))); });
   here([&] { (void)conv2d(image, constant(tensor<float>({3, 3, 1, 6})), {.groups = 3}); });

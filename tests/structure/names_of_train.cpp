@@ -5,6 +5,11 @@ namespace names_of_train::of_pinion {
 
 using pinion::bounded;
 using pinion::countdown;
+using pinion::ctc_decoded;
+using pinion::ctc_decoder_options;
+using pinion::ctc_greedy_decoder;
+using pinion::ctc_loss;
+using pinion::ctc_loss_options;
 using pinion::name_of_stop_signal;
 using pinion::number_text;
 using pinion::page_locked;

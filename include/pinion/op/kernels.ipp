@@ -8,6 +8,7 @@
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/control/cpu.hpp>
 #include <pinion/op/conv/cpu.hpp>
+#include <pinion/op/ctc/cpu.hpp>
 #include <pinion/op/einsum/cpu.hpp>
 #if PINION_HAS_CUDA
 #include <pinion/op/cuda_kernels.hpp>
