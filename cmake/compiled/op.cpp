@@ -8,6 +8,7 @@
 #include <pinion/op/conv/window.ipp>
 #include <pinion/op/convert/op.ipp>
 #include <pinion/op/ctc/op.ipp>
+#include <pinion/op/distribution/op.ipp>
 #include <pinion/op/einsum/equation.ipp>
 #include <pinion/op/einsum/op.ipp>
 #include <pinion/op/elementwise/cuda_form.ipp>

@@ -2,6 +2,7 @@
 // way. tests/structure asks for a row of every function that takes the line of its caller.
 #include <pinion/graph.hpp>
 #include <pinion/op/ctc/functions.hpp>
+#include <pinion/op/distribution/functions.hpp>
 #include <pinion/opkit/build.hpp>
 
 #include <catch2/catch.hpp>
@@ -138,6 +139,8 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)zeros_like(x), ones_like(x); });
   here([&] { (void)broadcast_to(x, {2, 4, 3}), repeat(x, 2), repeat(x, 2, {.axis = 1}); });
   here([&] { (void)multinomial(x, 2), bernoulli(.5, {2, 3}); });
+  here([&] { (void)random_gamma({2}, x), random_gamma({2}, 1.5f, {.beta = y}); });
+  here([&] { (void)random_poisson({2}, x), random_poisson<int>({2}, 3.); });
   here([&] { (void)pinion::shuffle(x); });
   here([&] { (void)tril(x), triu(x, 1), band_part(x, 1, 1); });
   here([&] { (void)reshape(x, {12}); });

@@ -12,6 +12,7 @@
 #include <pinion/op/conv/op.hpp>
 #include <pinion/op/convert/op.hpp>
 #include <pinion/op/ctc/op.hpp>
+#include <pinion/op/distribution/op.hpp>
 #include <pinion/op/einsum/op.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/gather/op.hpp>
@@ -47,13 +48,14 @@ using ops_of_elements = type_list<
     constant, fill, placeholder, identity, stop_gradient, zeros_like, ones_like, no_op, range, shape_of, reduce_sum,
     reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any, expand_like, map_reduction, prod_grad,
     argmax, argmin, softmax, log_softmax, scale_rows, softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,
-    random_uniform, random_normal, truncated_normal, gather, partition_indices, scatter_dense, one_hot, reshape,
-    reshape_like, merge_axes, expand_dims, squeeze, transpose, concat, split_like, split, slice, slice_like, pad_like,
-    pad, mirror_pad, mirror_pad_grad, tile, tile_grad, sort, arg_sort, top_k, cumsum, cumprod, linear_recurrence,
-    take_along_axis, add_along_axis, gather_nd, scatter_nd, scatter_nd_like, segment_sum, segment_max, segment_min,
-    segment_prod, segment_recurrence, gather_segments, where, mask_indices, unique, lower_bound, upper_bound,
-    strided_slice, strided_slice_grad, reverse, roll, broadcast_to, band_part, layer_norm, layer_norm_gradient,
-    rms_norm, rms_norm_gradient, select_text, convert, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+    random_uniform, random_normal, truncated_normal, random_gamma, random_poisson, gather, partition_indices,
+    scatter_dense, one_hot, reshape, reshape_like, merge_axes, expand_dims, squeeze, transpose, concat, split_like,
+    split, slice, slice_like, pad_like, pad, mirror_pad, mirror_pad_grad, tile, tile_grad, sort, arg_sort, top_k,
+    cumsum, cumprod, linear_recurrence, take_along_axis, add_along_axis, gather_nd, scatter_nd, scatter_nd_like,
+    segment_sum, segment_max, segment_min, segment_prod, segment_recurrence, gather_segments, where, mask_indices,
+    unique, lower_bound, upper_bound, strided_slice, strided_slice_grad, reverse, roll, broadcast_to, band_part,
+    layer_norm, layer_norm_gradient, rms_norm, rms_norm_gradient, select_text, convert, map_gradient
+    PINION_MAP_OPS(PINION_MAP_TAG)>;
 using other_ops = type_list<
     conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad, max_pool_grad_grad, avg_pool,
     avg_pool_grad, resize_nearest_neighbor, resize_nearest_neighbor_grad, resize_bilinear, resize_bilinear_grad, matmul,

@@ -4,6 +4,7 @@
 #include <pinion/op/band/cpu.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/convert/cpu.hpp>
+#include <pinion/op/distribution/cpu.hpp>
 #include <pinion/op/elementwise/cpu.hpp>
 #include <pinion/op/gather/cpu.hpp>
 #include <pinion/op/kernel_table.hpp>

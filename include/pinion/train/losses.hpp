@@ -20,13 +20,13 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/number_text.hpp>
+#include <pinion/dsl/number_or_expression.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/op/einsum/functions.hpp>
 #include <pinion/op/elementwise/functions.hpp>
 #include <pinion/op/nn/functions.hpp>
 #include <pinion/op/reduce/functions.hpp>
 #include <pinion/train/formula.hpp>
-#include <pinion/train/number_or_expression.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 
