@@ -22,6 +22,7 @@
 #include <pinion/op/random/functions.ipp>
 #include <pinion/op/recurrent/functions.ipp>
 #include <pinion/op/reduce/global_pool.ipp>
+#include <pinion/op/resize/adaptive_pool.ipp>
 #include <pinion/op/slice/functions.ipp>
 #include <pinion/op/source/functions.ipp>
 #include <pinion/op/strided/functions.ipp>

@@ -9,6 +9,7 @@
 #include <pinion/files/safetensors.hpp>
 #include <pinion/op/ctc/functions.hpp>
 #include <pinion/op/distribution/functions.hpp>
+#include <pinion/op/resize/adaptive_pool.hpp>
 #include <pinion/session.hpp>
 #include <pinion/tensor/page_locked.hpp>
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>

@@ -3,6 +3,7 @@
 #include <pinion/graph.hpp>
 #include <pinion/op/ctc/functions.hpp>
 #include <pinion/op/distribution/functions.hpp>
+#include <pinion/op/resize/adaptive_pool.hpp>
 #include <pinion/opkit/build.hpp>
 
 #include <catch2/catch.hpp>
@@ -195,6 +196,7 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)max_pool(image), avg_pool(image); });
   here([&] { (void)max_pool1d(line), avg_pool1d(line); });
   here([&] { (void)global_max_pool(image), global_avg_pool(image); });
+  here([&] { (void)adaptive_max_pool(image, {3, 4}), adaptive_avg_pool(image, {4, 3}); });
   here([&] { (void)resize_nearest(image, {4, 4}), resize_bilinear(image, {4, 4}); });
   here([&] { (void)group_norm(image, three, three, {.groups = 1}); });
   here([&] { (void)group_norm(line, three, three, {.groups = 3}); });

@@ -3,6 +3,9 @@
 
 namespace names_of_train::of_pinion {
 
+using pinion::adaptive_avg_pool;
+using pinion::adaptive_max_pool;
+using pinion::adaptive_pool_options;
 using pinion::bounded;
 using pinion::countdown;
 using pinion::ctc_decoded;
