@@ -30,3 +30,4 @@
 #include <pinion/op/variable/local_variables.ipp>
 #include <pinion/op/variable/slices.ipp>
 #include <pinion/op/variable/variable.ipp>
+#include <pinion/op/volume/functions.ipp>

@@ -38,6 +38,8 @@
 #include <pinion/op/summary/op.ipp>
 #include <pinion/op/sync/op.ipp>
 #include <pinion/op/variable/op.ipp>
+#include <pinion/op/volume/geometry.ipp>
+#include <pinion/op/volume/op.ipp>
 #include <pinion/opkit/binding.ipp>
 #include <pinion/opkit/build.ipp>
 #include <pinion/opkit/definition.ipp>

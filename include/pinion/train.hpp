@@ -10,6 +10,7 @@
 #include <pinion/op/ctc/functions.hpp>
 #include <pinion/op/distribution/functions.hpp>
 #include <pinion/op/resize/adaptive_pool.hpp>
+#include <pinion/op/volume/functions.hpp>
 #include <pinion/session.hpp>
 #include <pinion/tensor/page_locked.hpp>
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>

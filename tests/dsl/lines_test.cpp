@@ -4,6 +4,7 @@
 #include <pinion/op/ctc/functions.hpp>
 #include <pinion/op/distribution/functions.hpp>
 #include <pinion/op/resize/adaptive_pool.hpp>
+#include <pinion/op/volume/functions.hpp>
 #include <pinion/opkit/build.hpp>
 
 #include <catch2/catch.hpp>
@@ -194,6 +195,9 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)conv2d_transpose(image, constant(tensor<float>({3, 3, 4, 3})), shape{2, 10, 10, 4}); });
   here([&] { (void)conv1d(line, constant(tensor<float>({3, 3, 4}))); });
   here([&] { (void)max_pool(image), avg_pool(image); });
+  const auto scan = placeholder<float>({2, 4, 5, 6, 3}, "scan");
+  here([&] { (void)conv3d(scan, constant(tensor<float>({2, 3, 3, 3, 4}))); });
+  here([&] { (void)max_pool3d(scan), avg_pool3d(scan); });
   here([&] { (void)max_pool1d(line), avg_pool1d(line); });
   here([&] { (void)global_max_pool(image), global_avg_pool(image); });
   here([&] { (void)adaptive_max_pool(image, {3, 4}), adaptive_avg_pool(image, {4, 3}); });

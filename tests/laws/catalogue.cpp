@@ -30,6 +30,7 @@
 #include "laws/ops/summary.hpp"
 #include "laws/ops/sync.hpp"
 #include "laws/ops/variable.hpp"
+#include "laws/ops/volume.hpp"
 
 namespace laws {
 
@@ -37,11 +38,11 @@ const std::vector<row>& all_rows() {
   static const auto rows = [] {
     std::vector<row> all;
     for (const auto& family :
-         {attention_rows(),    band_rows(),    control_rows(), conv_rows(),    convert_rows(), ctc_rows(),
-          distribution_rows(), einsum_rows(),  gather_rows(),  layout_rows(),  map_rows(),     matmul_rows(),
-          nn_rows(),           norm_rows(),    order_rows(),   queue_rows(),   random_rows(),  recurrent_rows(),
-          reduce_rows(),       resize_rows(),  scatter_rows(), search_rows(),  slice_rows(),   source_rows(),
-          strided_rows(),      summary_rows(), sync_rows(),    variable_rows()})
+         {attention_rows(),    band_rows(),    control_rows(), conv_rows(),     convert_rows(), ctc_rows(),
+          distribution_rows(), einsum_rows(),  gather_rows(),  layout_rows(),   map_rows(),     matmul_rows(),
+          nn_rows(),           norm_rows(),    order_rows(),   queue_rows(),    random_rows(),  recurrent_rows(),
+          reduce_rows(),       resize_rows(),  scatter_rows(), search_rows(),   slice_rows(),   source_rows(),
+          strided_rows(),      summary_rows(), sync_rows(),    variable_rows(), volume_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

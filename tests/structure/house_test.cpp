@@ -25,7 +25,7 @@ const std::vector<house::names> house_plan{
     {"op/reduce", "op/sync", "op/variable"},
     {"op/control", "op/gather", "op/random", "place", "placement/policy"},
     {"op/attention", "op/band", "op/ctc", "op/distribution", "op/layer", "op/nn", "op/norm", "op/order", "op/queue",
-     "op/recurrent", "op/resize", "op/scatter", "op/search", "op/strided"},
+     "op/recurrent", "op/resize", "op/scatter", "op/search", "op/strided", "op/volume"},
     {"op", "nn"},
     {"autodiff", "placement"},
     {"placement/cost", "runtime/step"},

@@ -35,6 +35,7 @@
 #include <pinion/op/summary/op.hpp>
 #include <pinion/op/sync/op.hpp>
 #include <pinion/op/variable/op.hpp>
+#include <pinion/op/volume/op.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -57,18 +58,19 @@ using ops_of_elements = type_list<
     layer_norm, layer_norm_gradient, rms_norm, rms_norm_gradient, select_text, convert, map_gradient
     PINION_MAP_OPS(PINION_MAP_TAG)>;
 using other_ops = type_list<
-    conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad, max_pool_grad_grad, avg_pool,
-    avg_pool_grad, resize_nearest_neighbor, resize_nearest_neighbor_grad, resize_bilinear, resize_bilinear_grad, matmul,
-    batch_matmul, einsum, einsum_like, attention, attention_gradient, ctc_loss, ctc_loss_gradient, ctc_greedy_decoder,
-    lstm, lstm_gradient, gru, gru_gradient, simple_rnn, simple_rnn_gradient, biased_matmul, matmul_relu_gradient,
-    matmul_bias_gradient, variable, assign, assign_add, assign_sub, assign_multiply, fifo_queue, random_shuffle_queue,
-    padding_fifo_queue, priority_queue, queue_enqueue, queue_enqueue_many, queue_dequeue, queue_dequeue_many,
-    queue_dequeue_up_to, queue_size, queue_is_closed, queue_close, gradient_accumulator, accumulator_apply,
-    sparse_accumulator_apply, accumulator_take, sparse_accumulator_take, accumulator_set_step, replica_barrier,
-    barrier_enter, barrier_commit, barrier_take, barrier_advance, barrier_stop, barrier_leave, barrier_expire,
-    barrier_counts, replica_clock, clock_enter, clock_tick, clock_leave, clock_expire, clock_counts, scalar_summary,
-    histogram_summary, image_summary, text_summary, merge_summary, conditional, loop, apply_product
-    PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
+    conv3d, conv3d_backprop_input, conv3d_backprop_filter, max_pool3d, max_pool3d_grad, max_pool3d_grad_grad,
+    avg_pool3d, avg_pool3d_grad, conv2d, conv2d_backprop_input, conv2d_backprop_filter, max_pool, max_pool_grad,
+    max_pool_grad_grad, avg_pool, avg_pool_grad, resize_nearest_neighbor, resize_nearest_neighbor_grad, resize_bilinear,
+    resize_bilinear_grad, matmul, batch_matmul, einsum, einsum_like, attention, attention_gradient, ctc_loss,
+    ctc_loss_gradient, ctc_greedy_decoder, lstm, lstm_gradient, gru, gru_gradient, simple_rnn, simple_rnn_gradient,
+    biased_matmul, matmul_relu_gradient, matmul_bias_gradient, variable, assign, assign_add, assign_sub,
+    assign_multiply, fifo_queue, random_shuffle_queue, padding_fifo_queue, priority_queue, queue_enqueue,
+    queue_enqueue_many, queue_dequeue, queue_dequeue_many, queue_dequeue_up_to, queue_size, queue_is_closed,
+    queue_close, gradient_accumulator, accumulator_apply, sparse_accumulator_apply, accumulator_take,
+    sparse_accumulator_take, accumulator_set_step, replica_barrier, barrier_enter, barrier_commit, barrier_take,
+    barrier_advance, barrier_stop, barrier_leave, barrier_expire, barrier_counts, replica_clock, clock_enter,
+    clock_tick, clock_leave, clock_expire, clock_counts, scalar_summary, histogram_summary, image_summary, text_summary,
+    merge_summary, conditional, loop, apply_product PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
 // clang-format on
 template <class... A, class... B>
 type_list<A..., B...> joined(type_list<A...>, type_list<B...>);

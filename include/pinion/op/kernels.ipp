@@ -23,6 +23,7 @@
 #include <pinion/op/summary/cpu.hpp>
 #include <pinion/op/sync/cpu.hpp>
 #include <pinion/op/variable/cpu.hpp>
+#include <pinion/op/volume/cpu.hpp>
 #include <pinion/opkit/build.hpp>
 #include <pinion/opkit/registry.hpp>
 

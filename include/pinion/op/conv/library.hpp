@@ -40,14 +40,18 @@ inline onednn_desc filters_desc(const image_geometry& g, bool is_free) {
 struct onednn_window {
   dnnl::memory::dims strides, dilations, before, after, extents;
 
+  onednn_window() = default;
   explicit onednn_window(const image_geometry& g) {
-    for (const auto& [axis, image] : {std::pair(g.over.height, g.images[1]), std::pair(g.over.width, g.images[2])}) {
-      strides.push_back(axis.stride);
-      dilations.push_back(axis.dilation - 1);
-      before.push_back(axis.before(image));
-      after.push_back(axis.after(image));
-      extents.push_back(axis.extent);
-    }
+    add(g.over.height, g.images[1]);
+    add(g.over.width, g.images[2]);
+  }
+  // Adds the next axis, along which images have that extent.
+  void add(const window_axis& axis, std::int64_t image) {
+    strides.push_back(axis.stride);
+    dilations.push_back(axis.dilation - 1);
+    before.push_back(axis.before(image));
+    after.push_back(axis.after(image));
+    extents.push_back(axis.extent);
   }
 };
 
@@ -185,12 +189,16 @@ struct onednn_convolution {
       onednn_description<dnnl::convolution_forward>(attr, dnnl::prop_kind::forward_training, direct, images,
                                                     free_filters, windows, w.strides, w.dilations, w.before, w.after);
 
+  onednn_convolution(onednn_desc of_images, onednn_desc of_windows, onednn_desc of_filters, onednn_desc of_free_filters,
+                     onednn_window over)
+      : images(std::move(of_images)),
+        windows(std::move(of_windows)),
+        filters(std::move(of_filters)),
+        free_filters(std::move(of_free_filters)),
+        w(std::move(over)) {}
   explicit onednn_convolution(const image_geometry& g)
-      : images(images_desc(g.images)),
-        windows(images_desc(g.windows)),
-        filters(filters_desc(g, false)),
-        free_filters(filters_desc(g, true)),
-        w(g) {}
+      : onednn_convolution(images_desc(g.images), images_desc(g.windows), filters_desc(g, false), filters_desc(g, true),
+                           onednn_window(g)) {}
 
   template <class Primitive>
   typename Primitive::primitive_desc backward() const {
@@ -198,6 +206,11 @@ struct onednn_convolution {
                                       w.before, w.after);
   }
 
+  onednn_call call_of(conv_pass pass) const {
+    return pass == conv_pass::forward ? forwards() : pass == conv_pass::by_images ? by_images() : by_filters();
+  }
+
+ private:
   onednn_call forwards() const {
     return {dnnl::convolution_forward(forward),
             {{DNNL_ARG_SRC, images, forward.src_desc()},
@@ -225,12 +238,7 @@ struct onednn_convolution {
 
 inline std::shared_ptr<const onednn_call> make_convolution(conv_pass pass, const image_geometry& g) {
   std::shared_ptr<const onednn_call> made;
-  calling_onednn([&] {
-    const onednn_convolution c(g);
-    made = std::make_shared<onednn_call>(pass == conv_pass::forward     ? c.forwards()
-                                         : pass == conv_pass::by_images ? c.by_images()
-                                                                        : c.by_filters());
-  });
+  calling_onednn([&] { made = std::make_shared<onednn_call>(onednn_convolution(g).call_of(pass)); });
   return made;
 }
 
