@@ -39,8 +39,8 @@ struct contrastive_options {
 
 // The options of info_nce.
 struct info_nce_options {
-  // What similarities are divided by: a positive number, or an expression that broadcasts to them, such as a scalar of
-  // a variable that is trained.
+  // Similarities are divided by it: a positive number, or an expression that broadcasts to them, such as a scalar of a
+  // variable that is trained.
   number_or_expression temperature = .07;
   // The weights broadcast to the losses, [n].
   loss_weights weights = 1;
@@ -120,9 +120,9 @@ expr<dsl::value_of<A>> contrastive_loss(const L& labels, const A& anchors, const
 }
 
 // The contrastive loss within a batch: row i of a belongs to row i of b, and all other rows are what it is told from.
-// Of the logits a b^T / temperature, [n, n], the loss of row i is the mean of two cross entropies for class i, of row i
-// and of column i. InfoNCE is by van den Oord, Li and Vinyals (2018); this symmetric form is that of CLIP (Radford et
-// al. 2021). Embeddings are [n, d], of length 1 where similarities are meant to be cosines. By default the mean over
+// The loss of row i is the mean of two cross entropies for class i, of row i and of column i of the logits [n, n],
+// a b^T / temperature. InfoNCE is by van den Oord, Li and Vinyals (2018); this symmetric form is that of CLIP (Radford
+// et al. 2021). Embeddings are [n, d], of length 1 where similarities are meant to be cosines. By default the mean over
 // the rows; n may be unknown. Throws invalid_argument unless the embeddings are matrices of one shape, and for a
 // temperature that is a number and not positive. TensorFlow has no such function.
 //

@@ -11,7 +11,7 @@ struct ctc_row_of {
   std::vector<std::vector<double>> steps;  // the probabilities of each step
   std::vector<std::size_t> labels;
 
-  // What a path says: no class twice in a row, and no blank.
+  // The labels that a path says: no class twice in a row, and no blank.
   std::vector<std::size_t> said_by(const std::vector<std::size_t>& path) const {
     std::vector<std::size_t> all;
     for (std::size_t t = 0; t < path.size(); ++t)

@@ -51,7 +51,7 @@ inline bool all_finite(const tensors& x) {
       if (!std::isfinite(v)) return false;
   return true;
 }
-// What it computes of infinities and NaN is left open.
+// Results for infinities and NaN are left open.
 inline expectation unless_wild(std::vector<ranged> y, const tensors& x) {
   if (!all_finite(x))
     for (ranged& r : y) r.slack = std::numeric_limits<double>::infinity();
