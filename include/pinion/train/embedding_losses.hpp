@@ -15,6 +15,7 @@
 #include <pinion/base/number_text.hpp>
 #include <pinion/op/layout/functions.hpp>
 #include <pinion/op/order/functions.hpp>
+#include <pinion/op/source/functions.hpp>
 #include <pinion/train/losses.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -59,6 +60,14 @@ template <class T>
 expr<T> distance_of(const expr<T>& squares) {
   const expr<T> positive = select(equal(squares, T(0)), T(1), squares), root = sqrt(positive);
   return select(equal(squares, T(0)), T(0), root);
+}
+
+// The numbers 0, 1, ... of the rows of a matrix.
+template <class T>
+expr<std::int64_t> row_numbers(const expr<T>& x) {
+  if (const shape& s = x.shape(); s.has_rank() && s[0] >= 0) return range<std::int64_t>(s[0]);
+  const expr<std::int64_t> ones = cast<std::int64_t>(ones_like<T>(reduce_sum(x, 1)));
+  return cumsum(ones, 0, {.exclusive = true});
 }
 
 // Similarities over the temperature.
@@ -141,8 +150,7 @@ expr<dsl::value_of<A>> info_nce(const A& a, const B& b, const info_nce_options& 
   detail::expect_pairs("info_nce", x, y);
   if (o.temperature.is_number()) detail::expect_positive("info_nce", "temperature", o.temperature.number());
   const expr<T> logits = detail::over_temperature<T>(matmul(x, y, {.transpose_b = true}), o.temperature);
-  const expr<std::int64_t> ones = cast<std::int64_t>(detail::ones_like<T>(reduce_sum(logits, 1)));
-  const expr<std::int64_t> row = cumsum(ones, 0, {.exclusive = true});
+  const expr<std::int64_t> row = detail::row_numbers(logits);
   const expr<T> of_rows = sparse_softmax_cross_entropy_with_logits(row, logits);
   const expr<T> of_columns = sparse_softmax_cross_entropy_with_logits(row, transpose(logits, {1, 0}));
   return compute_weighted_loss<T>((of_rows + of_columns) * T(.5), {.weights = o.weights, .reduction = o.reduction});
