@@ -8,7 +8,8 @@ namespace laws {
 // The windows of a node along depth, height and width.
 struct volume_windows {
   std::vector<windows> axes;
-  volume_windows(const attributes& attrs, const shape& x, const std::vector<std::int64_t>& extents) {
+  volume_windows(attributes attrs, const shape& x, const std::vector<std::int64_t>& extents) {
+    if (!attrs.has("dilations")) attrs.set("dilations", integers{1, 1, 1});
     for (std::size_t i = 0; i < 3; ++i) axes.emplace_back(attrs, i, x[static_cast<int>(i) + 1], extents[i]);
   }
   shape over(const shape& x, std::int64_t channels) const {
@@ -45,15 +46,9 @@ shape for_each_volume_pooled(const attributes& attrs, const shape& x, F&& f) {
   return y;
 }
 
-inline bool all_finite(const tensors& x) {
-  for (const auto& all : x)
-    for (const double v : all)
-      if (!std::isfinite(v)) return false;
-  return true;
-}
-// Results for infinities and NaN are left open.
+// Results for infinities and NaN, and of numbers whose sums may be such on the way, are left open.
 inline expectation unless_wild(std::vector<ranged> y, const tensors& x) {
-  if (!all_finite(x))
+  if (!are_tame(x))
     for (ranged& r : y) r.slack = std::numeric_limits<double>::infinity();
   return {{std::move(y)}};
 }
