@@ -14,6 +14,7 @@
 #include <pinion/nn/update_ops.ipp>
 #include <pinion/op/control/functions.ipp>
 #include <pinion/op/conv/functions.ipp>
+#include <pinion/op/ctc/functions.ipp>
 #include <pinion/op/dynamic/functions.ipp>
 #include <pinion/op/einsum/functions.ipp>
 #include <pinion/op/elementwise/map.ipp>
@@ -24,6 +25,7 @@
 #include <pinion/op/random/functions.ipp>
 #include <pinion/op/recurrent/functions.ipp>
 #include <pinion/op/reduce/global_pool.ipp>
+#include <pinion/op/resize/adaptive_pool.ipp>
 #include <pinion/op/slice/functions.ipp>
 #include <pinion/op/source/functions.ipp>
 #include <pinion/op/strided/functions.ipp>
@@ -31,3 +33,4 @@
 #include <pinion/op/variable/local_variables.ipp>
 #include <pinion/op/variable/slices.ipp>
 #include <pinion/op/variable/variable.ipp>
+#include <pinion/op/volume/functions.ipp>

@@ -8,6 +8,8 @@
 #include <pinion/op/conv/op.ipp>
 #include <pinion/op/conv/window.ipp>
 #include <pinion/op/convert/op.ipp>
+#include <pinion/op/ctc/op.ipp>
+#include <pinion/op/distribution/op.ipp>
 #include <pinion/op/dynamic/numbers.ipp>
 #include <pinion/op/dynamic/op.ipp>
 #include <pinion/op/einsum/equation.ipp>
@@ -41,6 +43,8 @@
 #include <pinion/op/summary/op.ipp>
 #include <pinion/op/sync/op.ipp>
 #include <pinion/op/variable/op.ipp>
+#include <pinion/op/volume/geometry.ipp>
+#include <pinion/op/volume/op.ipp>
 #include <pinion/opkit/binding.ipp>
 #include <pinion/opkit/build.ipp>
 #include <pinion/opkit/definition.ipp>

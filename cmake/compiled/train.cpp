@@ -5,6 +5,7 @@
 #include <pinion/train/checkpoint/checkpoint_state.ipp>
 #include <pinion/train/checkpoint/saver.ipp>
 #include <pinion/train/coordinator.ipp>
+#include <pinion/train/embedding_losses.ipp>
 #include <pinion/train/formula.ipp>
 #include <pinion/train/global_step.ipp>
 #include <pinion/train/hooks/checkpoint_saver.ipp>

@@ -7,12 +7,17 @@
 #include <pinion/files/idx.hpp>
 #include <pinion/files/npy.hpp>
 #include <pinion/files/safetensors.hpp>
+#include <pinion/op/ctc/functions.hpp>
+#include <pinion/op/distribution/functions.hpp>
+#include <pinion/op/resize/adaptive_pool.hpp>
+#include <pinion/op/volume/functions.hpp>
 #include <pinion/session.hpp>
 #include <pinion/tensor/page_locked.hpp>
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/device_input.hpp>
+#include <pinion/train/embedding_losses.hpp>
 #include <pinion/train/global_step.hpp>
 #include <pinion/train/hooks/checkpoint_saver.hpp>
 #include <pinion/train/hooks/early_stopping.hpp>

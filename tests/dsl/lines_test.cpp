@@ -6,6 +6,10 @@
 #include <pinion/op/dynamic/batch_gather.hpp>
 #include <pinion/op/dynamic/functions.hpp>
 #include <pinion/op/rows/functions.hpp>
+#include <pinion/op/ctc/functions.hpp>
+#include <pinion/op/distribution/functions.hpp>
+#include <pinion/op/resize/adaptive_pool.hpp>
+#include <pinion/op/volume/functions.hpp>
 #include <pinion/opkit/build.hpp>
 
 #include <catch2/catch.hpp>
@@ -142,6 +146,8 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)zeros_like(x), ones_like(x); });
   here([&] { (void)broadcast_to(x, {2, 4, 3}), repeat(x, 2), repeat(x, 2, {.axis = 1}); });
   here([&] { (void)multinomial(x, 2), bernoulli(.5, {2, 3}); });
+  here([&] { (void)random_gamma({2}, x), random_gamma({2}, 1.5f, {.beta = y}); });
+  here([&] { (void)random_poisson({2}, x), random_poisson<int>({2}, 3.); });
   here([&] { (void)pinion::shuffle(x); });
   here([&] { (void)tril(x), triu(x, 1), band_part(x, 1, 1); });
   here([&] { (void)reshape(x, {12}); });
@@ -184,6 +190,7 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)softmax_cross_entropy_with_logits(y, x); });
   here([&] { (void)sparse_softmax_cross_entropy_with_logits(numbers, x); });
   here([&] { (void)sigmoid_cross_entropy_with_logits(y, x); });
+  here([&] { (void)ctc_loss(constant(tensor<int>({4, 3})), steps), ctc_greedy_decoder(steps); });
   here([&] { (void)in_top_k(x, numbers); });
   here([&] { (void)conv2d(image, constant(tensor<float>({3, 3, 3, 4}))); });
   here([&] { (void)conv2d(image, constant(tensor<float>({3, 3, 1, 6})), {.groups = 3}); });
@@ -193,8 +200,12 @@ TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where the
   here([&] { (void)conv2d_transpose(image, constant(tensor<float>({3, 3, 4, 3})), shape{2, 10, 10, 4}); });
   here([&] { (void)conv1d(line, constant(tensor<float>({3, 3, 4}))); });
   here([&] { (void)max_pool(image), avg_pool(image); });
+  const auto scan = placeholder<float>({2, 4, 5, 6, 3}, "scan");
+  here([&] { (void)conv3d(scan, constant(tensor<float>({2, 3, 3, 3, 4}))); });
+  here([&] { (void)max_pool3d(scan), avg_pool3d(scan); });
   here([&] { (void)max_pool1d(line), avg_pool1d(line); });
   here([&] { (void)global_max_pool(image), global_avg_pool(image); });
+  here([&] { (void)adaptive_max_pool(image, {3, 4}), adaptive_avg_pool(image, {4, 3}); });
   here([&] { (void)resize_nearest(image, {4, 4}), resize_bilinear(image, {4, 4}); });
   here([&] { (void)group_norm(image, three, three, {.groups = 1}); });
   here([&] { (void)group_norm(line, three, three, {.groups = 3}); });

@@ -8,6 +8,8 @@
 #include "laws/ops/control.hpp"
 #include "laws/ops/conv.hpp"
 #include "laws/ops/convert.hpp"
+#include "laws/ops/ctc.hpp"
+#include "laws/ops/distribution.hpp"
 #include "laws/ops/dynamic.hpp"
 #include "laws/ops/einsum.hpp"
 #include "laws/ops/gather.hpp"
@@ -31,6 +33,7 @@
 #include "laws/ops/summary.hpp"
 #include "laws/ops/sync.hpp"
 #include "laws/ops/variable.hpp"
+#include "laws/ops/volume.hpp"
 
 namespace laws {
 
@@ -38,11 +41,12 @@ const std::vector<row>& all_rows() {
   static const auto rows = [] {
     std::vector<row> all;
     for (const auto& family :
-         {attention_rows(), band_rows(),    bits_rows(),    control_rows(), conv_rows(),    convert_rows(),
-          dynamic_rows(),   einsum_rows(),  gather_rows(),  layout_rows(),  map_rows(),     matmul_rows(),
-          nn_rows(),        norm_rows(),    order_rows(),   queue_rows(),   random_rows(),  recurrent_rows(),
-          reduce_rows(),    resize_rows(),  rows_rows(),    scatter_rows(), search_rows(),  slice_rows(),
-          source_rows(),    strided_rows(), summary_rows(), sync_rows(),    variable_rows()})
+         {attention_rows(), band_rows(),         bits_rows(),    control_rows(), conv_rows(),    convert_rows(),
+          ctc_rows(),       distribution_rows(), dynamic_rows(), einsum_rows(),  gather_rows(),  layout_rows(),
+          map_rows(),       matmul_rows(),       nn_rows(),      norm_rows(),    order_rows(),   queue_rows(),
+          random_rows(),    recurrent_rows(),    reduce_rows(),  resize_rows(),  rows_rows(),    scatter_rows(),
+          search_rows(),    slice_rows(),        source_rows(),  strided_rows(), summary_rows(), sync_rows(),
+          variable_rows(),  volume_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

@@ -27,6 +27,10 @@ template <class T>
 std::vector<expr<T>> losses(const expr<T>& labels, const expr<T>& logits) {
   return {tr::softmax_cross_entropy(labels, logits),
           tr::sigmoid_cross_entropy(labels, logits),
+          tr::sigmoid_cross_entropy(labels, logits, {}, .1),
+          tr::cosine_distance(labels, logits),
+          tr::contrastive_loss(reduce_max(labels, 1), labels, logits),
+          tr::info_nce(labels, logits),
           tr::mean_squared_error(labels, logits),
           tr::absolute_difference(labels, logits),
           tr::hinge_loss(labels, logits),

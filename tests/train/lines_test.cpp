@@ -32,10 +32,15 @@ TEST_CASE_METHOD(line_fixture, "the nodes of a loss stand where the loss is writ
   here([&] { (void)tr::absolute_difference(y, x, {.reduction = tr::reduction::none}); });
   here([&] { (void)tr::hinge_loss(y, x, {.reduction = tr::reduction::sum_over_batch_size}); });
   here([&] { (void)tr::sigmoid_cross_entropy(y, x, {.reduction = tr::reduction::sum}); });
+  here([&] { (void)tr::sigmoid_cross_entropy(y, x, {}, .1); });
   here([&] { (void)tr::log_loss(y, x); });
   here([&] { (void)tr::huber_loss(y, x, 2); });
   here([&] { (void)tr::softmax_cross_entropy(y, x, {}, .1); });
   here([&] { (void)tr::sparse_softmax_cross_entropy(numbers, x); });
+  here([&] { (void)tr::cosine_distance(y, x, {.axis = 1}); });
+  here([&] { (void)tr::contrastive_loss(numbers, y, x, {.margin = .5}); });
+  here([&] { (void)tr::info_nce(y, x); });
+  here([&] { (void)tr::info_nce(y, x, {.temperature = reduce_sum(d)}); });
   here([&] { (void)tr::compute_weighted_loss(x); });
   here([&] { (void)tr::l2_regularizer{.01}(w); });
   here([&] { (void)tr::get_total_loss(); });

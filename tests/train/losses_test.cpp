@@ -60,6 +60,12 @@ TEST_CASE_METHOD(loss_fixture,
   }
 }
 
+TEST_CASE_METHOD(loss_fixture, "label smoothing of sigmoid_cross_entropy moves labels towards one half") {
+  const expr<double> smooth = y * .7 + .15;
+  CHECK(double(sess.run(tr::sigmoid_cross_entropy(y, x, {}, .3))) ==
+        Approx(double(sess.run(tr::sigmoid_cross_entropy(smooth, x)))));
+}
+
 TEST_CASE_METHOD(loss_fixture,
                  "cross entropies of classes are means over rows, whole or by class number, smoothed or not") {
   const auto logits = constant<double>({{1, 2, 3}, {0, 0, 0}});

@@ -8,6 +8,7 @@
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/control/cpu.hpp>
 #include <pinion/op/conv/cpu.hpp>
+#include <pinion/op/ctc/cpu.hpp>
 #include <pinion/op/einsum/cpu.hpp>
 #if PINION_HAS_CUDA
 #include <pinion/op/cuda_kernels.hpp>
@@ -23,6 +24,7 @@
 #include <pinion/op/summary/cpu.hpp>
 #include <pinion/op/sync/cpu.hpp>
 #include <pinion/op/variable/cpu.hpp>
+#include <pinion/op/volume/cpu.hpp>
 #include <pinion/opkit/build.hpp>
 #include <pinion/opkit/registry.hpp>
 

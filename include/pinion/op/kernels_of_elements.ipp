@@ -5,6 +5,7 @@
 #include <pinion/op/bits/cpu.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/convert/cpu.hpp>
+#include <pinion/op/distribution/cpu.hpp>
 #include <pinion/op/dynamic/cpu.hpp>
 #include <pinion/op/elementwise/cpu.hpp>
 #include <pinion/op/gather/cpu.hpp>

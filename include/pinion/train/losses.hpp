@@ -13,19 +13,20 @@
 //   yes or no for each element   sigmoid_cross_entropy, hinge_loss (logits); log_loss (probabilities)
 //   one class for each row       softmax_cross_entropy (distributions), sparse_softmax_cross_entropy (class numbers)
 //   small weights                l2_regularizer
+//   embeddings                   cosine_distance, contrastive_loss, info_nce (<pinion/train/embedding_losses.hpp>)
 #pragma once
 
 #include <string>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/number_text.hpp>
+#include <pinion/dsl/number_or_expression.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/op/einsum/functions.hpp>
 #include <pinion/op/elementwise/functions.hpp>
 #include <pinion/op/nn/functions.hpp>
 #include <pinion/op/reduce/functions.hpp>
 #include <pinion/train/formula.hpp>
-#include <pinion/train/number_or_expression.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 
@@ -167,14 +168,34 @@ PINION_LOSS(absolute_difference, "absolute_difference", abs(x - y))
 // The hinge loss, max(0, 1 - x (2 y - 1)), of a classifier between two classes. Labels y are 0 or 1, predictions x are
 // logits. An example that is right by a margin of 1 costs nothing.
 PINION_LOSS(hinge_loss, "hinge_loss", relu(T(1) - x * (y * T(2) - T(1))))
-// The cross entropy of independent classes, log(1 + e^x) - x y, where each element is a yes or no of its own. This form
-// neither overflows nor loses small terms. Labels y are probabilities, predictions x are logits.
-PINION_LOSS(sigmoid_cross_entropy, "sigmoid_cross_entropy_loss", softplus(x) - x * y)
 // The log loss, -y log(x + 1e-7) - (1 - y) log(1 - x + 1e-7). Predictions x are probabilities; the 1e-7 keeps the
 // logarithms finite. For logits sigmoid_cross_entropy is more exact.
 PINION_LOSS(log_loss, "log_loss",
             -y* log(x + static_cast<T>(1e-7)) - (T(1) - y) * log((T(1) + static_cast<T>(1e-7)) - x))
 #undef PINION_LOSS
+
+// The cross entropy of independent classes, log(1 + e^x) - x y, where each element is a yes or no of its own. This form
+// neither overflows nor loses small terms. Labels y are probabilities, predictions x are logits. Label smoothing moves
+// this part of each label to one half: y (1 - smoothing) + smoothing / 2. TensorFlow: tf.losses.sigmoid_cross_entropy.
+//
+//   auto loss = tr::sigmoid_cross_entropy(y, logits, {}, .1);                  // labels of 0 and 1 count as .05 and
+//   .95
+template <dsl::graph_operand L, dsl::graph_operand P>
+expr<dsl::value_of<P>> sigmoid_cross_entropy(const L& labels, const P& logits, const loss_options& o = {},
+                                             double label_smoothing = 0,
+                                             source_location where = source_location::current()) {
+  using T = dsl::value_of<P>;
+  static_assert(dsl::same_dtype<dsl::value_of<L>, T>,
+                "labels and predictions have different dtypes; pn::cast<T>(x) converts");
+  dsl::check_floating<P>();
+  const called_from line(where);
+  const name_scope scope("sigmoid_cross_entropy_loss");
+  expr<T> y = labels;
+  const expr<T> x = logits;
+  detail::expect_same_shape("sigmoid_cross_entropy", y, x);
+  if (label_smoothing != 0) y = y * static_cast<T>(1 - label_smoothing) + static_cast<T>(label_smoothing / 2);
+  return compute_weighted_loss<T>(softplus(x) - x * y, o);
+}
 
 // The Huber loss (Huber 1964): x^2 / 2 for errors x up to delta, and delta |x| - delta^2 / 2 beyond. A large error
 // counts linearly, so that outliers weigh less. Throws invalid_argument unless delta is positive.

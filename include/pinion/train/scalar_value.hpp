@@ -4,9 +4,11 @@
 #include <type_traits>
 
 #include <pinion/base/config.hpp>
-#include <pinion/train/number_or_expression.hpp>
+#include <pinion/dsl/number_or_expression.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
+
+using pinion::number_or_expression;
 
 // A number, or an expression of the graph with one element. A value; it refers to the graph of its expression.
 //

@@ -6,6 +6,7 @@
 
 #if PINION_HAS_ONEDNN
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -30,14 +31,18 @@ inline onednn_desc filters_desc(const image_geometry& g, bool is_free, onednn_ty
 struct onednn_window {
   dnnl::memory::dims strides, dilations, before, after, extents;
 
+  onednn_window() = default;
   explicit onednn_window(const image_geometry& g) {
-    for (const auto& [axis, image] : {std::pair(g.over.height, g.images[1]), std::pair(g.over.width, g.images[2])}) {
-      strides.push_back(axis.stride);
-      dilations.push_back(axis.dilation - 1);
-      before.push_back(axis.before(image));
-      after.push_back(axis.after(image));
-      extents.push_back(axis.extent);
-    }
+    add(g.over.height, g.images[1]);
+    add(g.over.width, g.images[2]);
+  }
+  // Adds the next axis, along which images have that extent.
+  void add(const window_axis& axis, std::int64_t image) {
+    strides.push_back(axis.stride);
+    dilations.push_back(axis.dilation - 1);
+    before.push_back(axis.before(image));
+    after.push_back(axis.after(image));
+    extents.push_back(axis.extent);
   }
 };
 
@@ -62,62 +67,77 @@ typename Primitive::primitive_desc onednn_backward(const dnnl::primitive_attr& a
 #endif
 }
 
-// The parts of a convolution of floats: descriptions of its tensors as they are here and, with their types, as oneDNN
-// takes them, and of its forward pass. Operands may be rounded to bfloat16, and the result is float.
-struct onednn_convolution {
+// The tensors of a convolution, of one type of elements. oneDNN chooses the layout of the last.
+struct onednn_tensors {
+  onednn_desc images, windows, filters, free_filters;
+};
+inline onednn_tensors tensors_of(const image_geometry& g, onednn_type type) {
+  return {images_desc(g.images, type), images_desc(g.windows, type), filters_desc(g, false, type),
+          filters_desc(g, true, type)};
+}
+
+// The parts of a pass of a convolution: its tensors as they are here, which are floats, and as oneDNN takes them. Its
+// operands may be rounded to another type, and the result is float.
+class onednn_convolution {
+ public:
+  onednn_convolution(conv_pass pass, const onednn_tensors& here, const onednn_tensors& rounded, onednn_window over)
+      : pass_(pass),
+        here_(here),
+        rounded_(rounded),
+        images_(pass == conv_pass::by_images ? here.images : rounded.images),
+        windows_(pass == conv_pass::forward ? here.windows : rounded.windows),
+        filters_(pass == conv_pass::by_filters ? here.free_filters : rounded.free_filters),
+        w_(std::move(over)) {}
+
+  onednn_call call() const {
+    return pass_ == conv_pass::forward ? forwards() : pass_ == conv_pass::by_images ? by_images() : by_filters();
+  }
+
+ private:
   using forward_desc = dnnl::convolution_forward::primitive_desc;
   static constexpr auto direct = dnnl::algorithm::convolution_direct;
 
-  onednn_desc images, windows, filters;
-  onednn_desc taken_images, taken_windows, taken_filters;  // oneDNN chooses the layout of the last
-  onednn_window w;
-  dnnl::primitive_attr attr = scratch_of_caller();
-
-  onednn_convolution(conv_pass pass, const image_geometry& g, onednn_type operands)
-      : images(images_desc(g.images)),
-        windows(images_desc(g.windows)),
-        filters(filters_desc(g, false)),
-        taken_images(images_desc(g.images, pass == conv_pass::by_images ? onednn_type::f32 : operands)),
-        taken_windows(images_desc(g.windows, pass == conv_pass::forward ? onednn_type::f32 : operands)),
-        taken_filters(filters_desc(g, true, pass == conv_pass::by_filters ? onednn_type::f32 : operands)),
-        w(g) {}
-
   forward_desc forward(const onednn_desc& from, const onednn_desc& by) const {
-    return onednn_description<dnnl::convolution_forward>(attr, dnnl::prop_kind::forward_training, direct, from, by,
-                                                         taken_windows, w.strides, w.dilations, w.before, w.after);
+    return onednn_description<dnnl::convolution_forward>(attr_, dnnl::prop_kind::forward_training, direct, from, by,
+                                                         windows_, w_.strides, w_.dilations, w_.before, w_.after);
   }
   // The hint is the forward pass of operands of one type.
   template <class Primitive>
-  typename Primitive::primitive_desc backward(const image_geometry& g, onednn_type operands) const {
-    const forward_desc hint = forward(images_desc(g.images, operands), filters_desc(g, true, operands));
-    return onednn_backward<Primitive>(attr, hint, direct, taken_images, taken_filters, taken_windows, w.strides,
-                                      w.dilations, w.before, w.after);
+  typename Primitive::primitive_desc backward() const {
+    return onednn_backward<Primitive>(attr_, forward(rounded_.images, rounded_.free_filters), direct, images_, filters_,
+                                      windows_, w_.strides, w_.dilations, w_.before, w_.after);
   }
 
   onednn_call forwards() const {
-    const forward_desc made = forward(taken_images, taken_filters);
+    const forward_desc made = forward(images_, filters_);
     return {dnnl::convolution_forward(made),
-            {{DNNL_ARG_SRC, images, made.src_desc()},
-             {DNNL_ARG_WEIGHTS, filters, made.weights_desc()},
-             {DNNL_ARG_DST, windows, made.dst_desc(), true}},
+            {{DNNL_ARG_SRC, here_.images, made.src_desc()},
+             {DNNL_ARG_WEIGHTS, here_.filters, made.weights_desc()},
+             {DNNL_ARG_DST, here_.windows, made.dst_desc(), true}},
             made.scratchpad_desc()};
   }
-  onednn_call by_images(const image_geometry& g, onednn_type operands) const {
-    const auto back = backward<dnnl::convolution_backward_data>(g, operands);
+  onednn_call by_images() const {
+    const auto back = backward<dnnl::convolution_backward_data>();
     return {dnnl::convolution_backward_data(back),
-            {{DNNL_ARG_DIFF_DST, windows, back.diff_dst_desc()},
-             {DNNL_ARG_WEIGHTS, filters, back.weights_desc()},
-             {DNNL_ARG_DIFF_SRC, images, back.diff_src_desc(), true}},
+            {{DNNL_ARG_DIFF_DST, here_.windows, back.diff_dst_desc()},
+             {DNNL_ARG_WEIGHTS, here_.filters, back.weights_desc()},
+             {DNNL_ARG_DIFF_SRC, here_.images, back.diff_src_desc(), true}},
             back.scratchpad_desc()};
   }
-  onednn_call by_filters(const image_geometry& g, onednn_type operands) const {
-    const auto back = backward<dnnl::convolution_backward_weights>(g, operands);
+  onednn_call by_filters() const {
+    const auto back = backward<dnnl::convolution_backward_weights>();
     return {dnnl::convolution_backward_weights(back),
-            {{DNNL_ARG_SRC, images, back.src_desc()},
-             {DNNL_ARG_DIFF_DST, windows, back.diff_dst_desc()},
-             {DNNL_ARG_DIFF_WEIGHTS, filters, back.diff_weights_desc(), true}},
+            {{DNNL_ARG_SRC, here_.images, back.src_desc()},
+             {DNNL_ARG_DIFF_DST, here_.windows, back.diff_dst_desc()},
+             {DNNL_ARG_DIFF_WEIGHTS, here_.filters, back.diff_weights_desc(), true}},
             back.scratchpad_desc()};
   }
+
+  const conv_pass pass_;
+  const onednn_tensors here_, rounded_;
+  const onednn_desc images_, windows_, filters_;  // as oneDNN takes them
+  const onednn_window w_;
+  const dnnl::primitive_attr attr_ = scratch_of_caller();
 };
 
 // A pass whose operands are rounded to bfloat16, if `narrow`.
@@ -125,10 +145,8 @@ inline std::shared_ptr<const onednn_call> make_convolution(conv_pass pass, const
   const onednn_type operands = narrow ? onednn_type::bf16 : onednn_type::f32;
   std::shared_ptr<const onednn_call> made;
   calling_onednn([&] {
-    const onednn_convolution c(pass, g, operands);
-    made = std::make_shared<onednn_call>(pass == conv_pass::forward     ? c.forwards()
-                                         : pass == conv_pass::by_images ? c.by_images(g, operands)
-                                                                        : c.by_filters(g, operands));
+    const onednn_convolution c(pass, tensors_of(g, onednn_type::f32), tensors_of(g, operands), onednn_window(g));
+    made = std::make_shared<onednn_call>(c.call());
   });
   return made;
 }

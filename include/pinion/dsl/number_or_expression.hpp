@@ -5,7 +5,7 @@
 
 #include <pinion/dsl/expr.hpp>
 
-namespace pinion { inline namespace v0 { namespace train {
+namespace pinion { inline namespace v0 {
 
 // A number, or an expression of numeric dtype. A value; it refers to the graph of its expression, which must outlive
 // it. number() is meaningful only where is_number() is true, and expression() only where it is not.
@@ -33,4 +33,4 @@ class number_or_expression {
   any_expr expression_;
 };
 
-}}}  // namespace pinion::v0::train
+}}  // namespace pinion::v0
