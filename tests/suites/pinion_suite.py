@@ -32,8 +32,10 @@ class Program:
         return self._add({"feed": f"x{len(self.arrays) - 1}.npy", **known})
 
     def call(self, function, *operands, **options):
-        """A call of a function of pinion, or of an op of its catalogue. Arrays and numbers among operands are fed."""
-        ends = [x if is_end(x) else self.feed(x) for x in operands]
+        """A call of a function of pinion, or of an op of its catalogue. Arrays among operands are fed, and
+        what has an attribute "end" stands for it."""
+        ends = [getattr(x, "end", x) for x in operands]
+        ends = [x if is_end(x) else self.feed(x) for x in ends]
         return self._add({"call": function, "in": ends, "options": options})
 
     def _add(self, node):
@@ -92,15 +94,16 @@ class Suite:
     def leaves_out(self, reason, number=1):
         self.left_out[reason] += number
 
-    def report(self, shown=40):
-        """Prints failures and the counts, and returns the exit status."""
+    def report(self, shown=3):
+        """Prints some failures of each kind and the counts, and returns the exit status."""
         if self._process is not None:
             self._process.stdin.close()
             self._process.wait()
-        for what, why in self.failures[:shown]:
-            print(f"failed: {what}: {why}")
-        if len(self.failures) > shown:
-            print(f"and {len(self.failures) - shown} more")
+        seen = collections.Counter()
+        for what, why in self.failures:
+            seen[what] += 1
+            if seen[what] <= shown:
+                print(f"failed: {what}: {why}")
         reasons = ", ".join(f"{reason}: {n}" for reason, n in self.left_out.most_common())
         print(f"{self.name}: {sum(self.passed.values())} passed, {len(self.failures)} failed, "
               f"{sum(self.left_out.values())} left out" + (f" ({reasons})" if reasons else ""))
