@@ -54,6 +54,10 @@ any_expr transposed_convolution(const call& c) {
   if (c.options.contains("sizes")) options.sizes = pair(c, "sizes");
   return pn::conv2d_transpose(c.as<T>(0), c.as<T>(1), options);
 }
+double order(const call& c) {
+  const json ord = c.options.value("ord", json(2.0));
+  return ord.is_string() ? std::numeric_limits<double>::infinity() : ord.get<double>();  // "infinity", as JSON has none
+}
 any_expr found(const call& c, pn::side side) {
   return numbers(c, [&]<class T>() -> any_expr { return pn::searchsorted(c.as<T>(0), c.as<T>(1), {.side = side}); });
 }
@@ -69,8 +73,7 @@ const function all[] = {
     FUNCTION(floating, "reduce_std", pn::reduce_std(c.as<T>(0), reduction(c))),
     FUNCTION(numbers, "count_nonzero", pn::count_nonzero(c.as<T>(0), reduction(c))),
     FUNCTION(floating, "norm",
-             pn::norm(c.as<T>(0),
-                      {.ord = c.option("ord", 2.0), .axes = c.axes(), .keep_dims = c.option("keep_dims", false)})),
+             pn::norm(c.as<T>(0), {.ord = order(c), .axes = c.axes(), .keep_dims = c.option("keep_dims", false)})),
     FUNCTION(floating, "l2_loss", pn::l2_loss(c.as<T>(0))),
     FUNCTION(floating, "l2_normalize",
              pn::l2_normalize(c.as<T>(0), {.axes = c.axes(), .epsilon = c.option("epsilon", 1e-12)})),
@@ -113,6 +116,7 @@ const function all[] = {
     FUNCTION(plain, "pad", padded<T>(c)),
     FUNCTION(plain, "boolean_mask",
              pn::boolean_mask(c.as<T>(0), c.as<bool>(1), {.axis = c.option<std::int64_t>("axis", 0)})),
+    {"einsum", [](const call& c) { return pn::dsl::make_einsum(c.option<std::string>("equation"), c.operands); }},
     {"searchsorted",
      [](const call& c) { return found(c, c.option("right", false) ? pn::side::right : pn::side::left); }},
 };

@@ -78,14 +78,27 @@ for theirs in ("abs acos acosh asin asinh atan atanh ceil cos cosh erf erfc exp 
 for theirs in ("maximum minimum pow atan2 hypot eq:equal ne:not_equal lt:less le:less_equal gt:greater "
                "ge:greater_equal mul:multiply div/no_rounding_mode:divide true_divide:divide remainder:mod "
                "floor_divide:floordiv div/floor_rounding:floordiv max/binary:maximum min/binary:minimum "
-               "float_power:pow xlogy").split():
+               "xlogy").split():
     theirs, _, ours = theirs.partition(":")
     FUNCTIONS[theirs] = (lambda p, x, y, rounding_mode=None, *, ours=ours or theirs:
                          p.call(ours, *both(x, y)))
 
-for theirs in "__radd__:add __rmul__:multiply __rsub__:subtract __rdiv__:divide __rpow__:pow __rmod__:mod".split():
+for theirs in "__radd__:add __rmul__:multiply __rsub__:subtract __rdiv__:divide  __rmod__:mod".split():
     theirs, _, ours = theirs.partition(":")
     FUNCTIONS[theirs] = lambda p, x, y, *, ours=ours: p.call(ours, like(x, y), x)
+
+FUNCTIONS["__rpow__"] = lambda p, x, y: p.call("pow", of_positive(like(x, y)), x)
+
+
+def of_positive(base):
+    only((getattr(base, "array", base) >= 0).all(), "the gradient by an exponent, which is 0 for a base below 0")
+    return base
+
+
+@row("float_power")
+def float_power(p, x, y):
+    only(x.dtype == numpy.float64, "operands of two dtypes")
+    return p.call("pow", *both(x, y))
 
 for theirs in "logical_and logical_or logical_xor".split():
     FUNCTIONS[theirs] = (lambda p, x, y, *, ours=theirs:
@@ -323,9 +336,8 @@ def var_mean(p, x, dim=None, *args, **options):
 
 @row("linalg.vector_norm")
 def vector_norm(p, x, ord=2, dim=None, keepdim=False):
-    only(ord in (1, 2, float("inf")) or ord > 2 and ord != float("inf"), "a norm of an order below 1")
-    only(ord != float("inf"), "the norm of order infinity")
-    return p.call("norm", x, ord=ord, **axes_of(dim, x.rank), keep_dims=keepdim)
+    only(ord in (1, 2, math.inf), "a norm of an order that is not 1, 2 or infinity")
+    return p.call("norm", x, ord="infinity" if ord == math.inf else ord, **axes_of(dim, x.rank), keep_dims=keepdim)
 
 
 # ---- products
@@ -348,17 +360,17 @@ def inner(p, a, b):
     only(a.rank and b.rank, "a product of scalars")
     letters = "abcdefghijklmn"
     one, other = letters[:a.rank - 1], letters[a.rank - 1:a.rank + b.rank - 2]
-    return p.call("Einsum", a, b, equation=f"{one}z,{other}z->{one}{other}")
+    return p.call("einsum", a, b, equation=f"{one}z,{other}z->{one}{other}")
 
 
 @row("outer")
 def outer(p, a, b):
-    return p.call("Einsum", a, b, equation="i,j->ij")
+    return p.call("einsum", a, b, equation="i,j->ij")
 
 
 @row("trace")
 def trace(p, x):
-    return p.call("Einsum", x, equation="ii->") if x.shape[0] == x.shape[1] else left_out("a trace of no square")
+    return p.call("einsum", x, equation="ii->") if x.shape[0] == x.shape[1] else left_out("a trace of no square")
 
 
 def left_out(reason):
@@ -366,7 +378,8 @@ def left_out(reason):
 
 
 def added(p, x, product, beta, alpha):
-    return p.call("add", scaled(p, x, beta, x.dtype), scaled(p, product, alpha, x.dtype))
+    product = scaled(p, product, alpha, x.dtype)
+    return p.call("add", scaled(p, x, beta, x.dtype), product) if beta else product
 
 
 @row("addmm", "baddbmm", "addmm/decomposed")
@@ -386,26 +399,26 @@ def addr(p, x, a, b, *, beta=1, alpha=1):
 
 @row("addbmm")
 def addbmm(p, x, a, b, *, beta=1, alpha=1):
-    return added(p, x, p.call("Einsum", a, b, equation="bij,bjk->ik"), beta, alpha)
+    return added(p, x, p.call("einsum", a, b, equation="bij,bjk->ik"), beta, alpha)
 
 
 @row("einsum")
 def einsum(p, operands, equation, *more):
     only(isinstance(equation, str), "an equation in numbers")
-    return p.call("Einsum", *(operands if isinstance(operands, (list, tuple)) else [operands]), *more,
+    return p.call("einsum", *(operands if isinstance(operands, (list, tuple)) else [operands]), *more,
                   equation=equation.replace(" ", ""))
 
 
 @row("nn.functional.linear")
 def linear(p, x, weight, bias=None):
     only(weight.rank == 2, "linear by a vector")
-    y = p.call("Einsum", x, weight, equation="...i,oi->...o")
+    y = p.call("einsum", x, weight, equation="...i,oi->...o")
     return y if bias is None else p.call("add", y, bias)
 
 
 @row("nn.functional.bilinear")
 def bilinear(p, x, y, weight, bias=None):
-    z = p.call("Einsum", x, weight, y, equation="...i,oij,...j->...o")
+    z = p.call("einsum", x, weight, y, equation="...i,oij,...j->...o")
     return z if bias is None else p.call("add", z, bias)
 
 

@@ -352,17 +352,28 @@ def cumprod(p, x, dim):
     return p.call("Cumprod", x, axis=axis_of(dim, x.rank))
 
 
-@row("searchsorted")
-def searchsorted(p, sorted, values, *, side=None, right=False, sorter=None, out_int32=False):
-    only(sorter is None, "searchsorted by an order")
+def searched(p, sorted, values, right):
+    """searchsorted, whose lines broadcast to those of the values where there is one."""
     if not isinstance(values, Tensor):
         values = like(sorted, values)
-    return p.call("searchsorted", sorted, values, right=right or side == "right")
+    shape = list(values.shape)
+    if sorted.rank > 1:
+        return p.call("searchsorted", sorted, values, right=right)
+    places = p.call("searchsorted", sorted, p.call("Reshape", values, shape=[-1]), right=right)
+    return p.call("Reshape", places, shape=shape)
+
+
+@row("searchsorted")
+def searchsorted(p, sorted, values, *, side=None, right=False, sorter=None, out_int32=False):
+    if sorter is not None:
+        only(sorted.rank, "a scalar in order")
+        sorted = Tensor(p.call("TakeAlongAxis", sorted, sorter, axis=sorted.rank - 1), sorted.array)
+    return searched(p, sorted, values, right or side == "right")
 
 
 @row("bucketize")
 def bucketize(p, values, boundaries, *, right=False, out_int32=False):
-    return p.call("searchsorted", boundaries, values, right=right)
+    return searched(p, boundaries, values, right)
 
 
 # ---- by index
@@ -371,12 +382,14 @@ def bucketize(p, values, boundaries, *, right=False, out_int32=False):
 def gather(p, x, dim, index, sparse_grad=False):
     axis = axis_of(dim, x.rank)
     only(x.rank and index.rank == x.rank, "indices of another rank")
+    only(index.dtype.kind == "i", "indices of another dtype")
     only(all(n == m for i, (n, m) in enumerate(zip(x.shape, index.shape)) if i != axis), "indices of fewer rows")
     return p.call("TakeAlongAxis", x, index, axis=axis)
 
 
 @row("take_along_dim")
 def take_along_dim(p, x, indices, dim=None):
+    only((indices.array >= 0).all(), "indices that count from the end")
     if dim is None:
         flat = p.call("Reshape", x, shape=[-1])
         return p.call("TakeAlongAxis", flat, p.call("Reshape", indices, shape=[-1]), axis=0)
@@ -429,7 +442,7 @@ def scatter_add(p, x, dim, index, src):
 
 @row("index_add")
 def index_add(p, x, dim, index, source, *, alpha=1):
-    only(x.rank == source.rank and index.rank == 1, "index_add of a scalar")
+    only(x.rank and x.rank == source.rank and index.rank == 1, "index_add of a scalar")
     axis = axis_of(dim, x.rank)
     front = [axis, *(i for i in range(x.rank) if i != axis)]
     rows = p.call("Transpose", source, perm=front)

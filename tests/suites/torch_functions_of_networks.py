@@ -1,5 +1,7 @@
 """Functions of torch that networks are made of. Channels stand behind the batch there, and last in pinion."""
 
+import functools
+
 import numpy
 
 from torch_functions import Tensor, like, only, row, scaled
@@ -16,6 +18,21 @@ def second(p, x, rank):
     return p.call("Transpose", x, perm=moved(rank, [rank - 1], [1]))
 
 
+def of_batches(rank=None):
+    """A function of images in a batch, made one of single images as well; the rank is that of a weight if not given."""
+    def changed(f):
+        @functools.wraps(f)
+        def of_any(p, x, *rest, **options):
+            batch_rank = rank or rest[0].rank
+            if x.rank == batch_rank:
+                return f(p, x, *rest, **options)
+            only(x.rank == batch_rank - 1, "images of another rank")
+            one = Tensor(p.call("ExpandDims", x, axis=0), x.array[None])
+            return p.call("Squeeze", f(p, one, *rest, **options), axes=[0])
+        return of_any
+    return changed
+
+
 def each(n, count):
     """A number for each axis of space."""
     return [n] * count if isinstance(n, int) else list(n) * (count if len(n) == 1 else 1)
@@ -24,9 +41,9 @@ def each(n, count):
 # ---- convolution
 
 @row("nn.functional.conv1d", "nn.functional.conv2d")
+@of_batches()
 def convolution(p, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     space = weight.rank - 2
-    only(x.rank == weight.rank, "images without a batch")
     strides, dilations = each(stride, space), each(dilation, space)
     images = last(p, x, x.rank)
     if padding == "same":
@@ -44,8 +61,8 @@ def convolution(p, x, weight, bias=None, stride=1, padding=0, dilation=1, groups
 
 
 @row("nn.functional.conv_transpose2d")
+@of_batches(4)
 def transposed_convolution(p, x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
-    only(x.rank == 4, "images without a batch")
     only(groups == 1, "a transposed convolution in groups")
     strides, dilations, cut, more = (each(n, 2) for n in (stride, dilation, padding, output_padding))
     whole = [(n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip(x.shape[2:], strides, weight.shape[2:], dilations)]
@@ -60,7 +77,6 @@ def transposed_convolution(p, x, weight, bias=None, stride=1, padding=0, output_
 
 def pooled(p, op, x, kernel_size, stride, padding, ceil_mode, filling):
     space = 2 if op.endswith("2d") else 1
-    only(x.rank == space + 2, "images without a batch")
     window, pads = each(kernel_size, space), each(padding, space)
     strides = each(stride, space) if stride not in (None, []) and stride != () else window
     only(not (ceil_mode and any(pads)), "windows that reach beyond a padding")
@@ -90,10 +106,10 @@ def avg_pool(name):
     return pool
 
 
-row("nn.functional.max_pool1d")(max_pool("max_pool1d"))
-row("nn.functional.max_pool2d")(max_pool("max_pool2d"))
-row("nn.functional.avg_pool1d")(avg_pool("avg_pool1d"))
-row("nn.functional.avg_pool2d")(avg_pool("avg_pool2d"))
+row("nn.functional.max_pool1d")(of_batches(3)(max_pool("max_pool1d")))
+row("nn.functional.max_pool2d")(of_batches(4)(max_pool("max_pool2d")))
+row("nn.functional.avg_pool1d")(of_batches(3)(avg_pool("avg_pool1d")))
+row("nn.functional.avg_pool2d")(of_batches(4)(avg_pool("avg_pool2d")))
 
 
 @row("nn.functional.adaptive_avg_pool2d")
@@ -168,7 +184,8 @@ def normalize(p, x, p_=2.0, dim=1, eps=1e-12, **options):
 @row("nn.functional.cosine_similarity")
 def cosine_similarity(p, x, y, dim=1, eps=1e-8):
     only(x.rank, "directions of scalars")
-    return p.call("cosine_similarity", x, y, axis=dim)
+    shape = list(numpy.broadcast_shapes(x.shape, y.shape))  # torch broadcasts before it takes lengths
+    return p.call("cosine_similarity", *(p.call("BroadcastTo", z, shape=shape) for z in (x, y)), axis=dim)
 
 
 # ---- softmax and losses
@@ -213,6 +230,8 @@ def cross_entropy(p, x, target, weight=None, size_average=None, ignore_index=-10
     rows = p.call("Reshape", rows, shape=[-1, classes])
     extents = [1, *x.shape[2:]] if x.rank == 1 else [x.shape[0], *x.shape[2:]]
     if target.dtype == x.dtype:
+        whole = target.array.sum(axis=0 if x.rank == 1 else 1)
+        only(numpy.allclose(whole, 1), "labels that are no distribution, of which the gradient is not specified")
         labels = target if x.rank == 1 else last(p, target, x.rank)
         labels = p.call("Reshape", labels, shape=[-1, classes])
         losses = [p.call("SoftmaxCrossEntropyWithLogits", labels, rows), 0]
@@ -284,6 +303,7 @@ def one_hot(p, indices, num_classes=-1):
 def attention(p, q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
     only(not dropout_p, "dropout")
     only(not is_causal or q.shape[-2] == k.shape[-2], "a causal mask that begins at the first query")
+    only(q.rank == k.rank == v.rank and q.shape[:-3] == k.shape[:-3] == v.shape[:-3], "attention whose axes broadcast")
     options = {"causal": is_causal, **({} if scale is None else {"scale": scale})}
     return p.call("scaled_dot_product_attention", q, k, v, *([] if attn_mask is None else [attn_mask]), **options)
 

@@ -25,8 +25,10 @@ import torch_functions_of_networks  # noqa: F401
 from pinion_suite import Program, Refused, Suite, disagreement
 from torch_functions import FUNCTIONS, LeftOut, Tensor
 
-# How far results may be from each other, relative to themselves and to the largest one of an array.
-TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-11}
+# How far results may be from each other, relative to themselves, and to the largest one of an array or to 1: the
+# gradients of a normalization are differences of far greater numbers.
+RELATIVE = {torch.float32: 2e-5, torch.float64: 1e-11}
+ABSOLUTE = {torch.float32: 5e-5, torch.float64: 1e-11}
 DTYPES = {torch.float32, torch.float64, torch.int32, torch.int64, torch.bool, torch.uint8}
 # What pinion says to arguments that it does not take, and how that is counted.
 REFUSALS = {}
@@ -107,7 +109,7 @@ def difference(case, dtype, values, gradients):
         largest = float(finite.max()) if finite.size else 0
         if got is not None and not numpy.issubdtype(expected.dtype, numpy.floating):
             got = got.astype(expected.dtype)  # indices of int32 stand for those of int64
-        wrong = disagreement(got, expected, TOLERANCE[dtype], TOLERANCE[dtype] * largest)
+        wrong = disagreement(got, expected, RELATIVE[dtype], ABSOLUTE[dtype] * max(largest, 1))
         if wrong:
             return f"{what}: {wrong}"
     return None
