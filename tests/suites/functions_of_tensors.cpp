@@ -116,6 +116,7 @@ const function all[] = {
     FUNCTION(plain, "pad", padded<T>(c)),
     FUNCTION(plain, "boolean_mask",
              pn::boolean_mask(c.as<T>(0), c.as<bool>(1), {.axis = c.option<std::int64_t>("axis", 0)})),
+    FUNCTION(floating, "product_sum", pn::reduce_sum(c.as<T>(0) * c.as<T>(1))),
     {"einsum", [](const call& c) { return pn::dsl::make_einsum(c.option<std::string>("equation"), c.operands); }},
     {"searchsorted",
      [](const call& c) { return found(c, c.option("right", false) ? pn::side::right : pn::side::left); }},

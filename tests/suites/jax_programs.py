@@ -10,6 +10,7 @@ import random
 import sys
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # it compiles each program once
 try:
     import jax
     import numpy
@@ -49,22 +50,30 @@ class Both:
     def __init__(self, dice):
         self.dice = dice
         self.rng = numpy.random.default_rng(dice.randrange(1 << 30))
-        self.program, self.values, self.inputs, self.steps, self.used, self.text = Program(), {}, [], [], set(), []
+        self.program, self.shapes, self.inputs, self.arrays = Program(), {}, [], []
+        self.steps, self.used, self.text = [], set(), []
 
     def input(self, shape):
-        array = self.rng.standard_normal(shape)
+        return self.fed(self.rng.standard_normal(shape))
+
+    def fed(self, array):
         end = self.program.feed(array)
         self.inputs.append(end)
-        self.values[end] = array
+        self.arrays.append(array)
+        self.shapes[end] = array.shape
         return end
 
     def node(self, function, name, *operands, **options):
         end = self.program.call(name, *operands, **options)
-        self.steps.append((end, function, operands))
-        self.values[end] = numpy.asarray(function(*(self.values[x] for x in operands)))
-        self.used.update(operands)
-        self.text.append(f"{end} = {name}({', '.join(map(str, operands))}{', ' if options else ''}"
+        return self.step(end, function, operands, f"{name}({', '.join(map(str, operands))}{', ' if options else ''}"
                          f"{', '.join(f'{k}={v}' for k, v in options.items())})")
+
+    def step(self, end, function, operands, text):
+        kinds = [jax.ShapeDtypeStruct(self.shapes[x], numpy.float64) for x in operands]
+        self.steps.append((end, function, operands))
+        self.shapes[end] = jax.eval_shape(function, *kinds).shape
+        self.used.update(operands)
+        self.text.append(f"{end} = {text}")
         return end
 
     def results(self):
@@ -80,7 +89,7 @@ class Both:
     # ---- kinds of nodes
 
     def any(self, condition=lambda shape: True):
-        fitting = [end for end, v in self.values.items() if condition(v.shape)]
+        fitting = [end for end, shape in self.shapes.items() if condition(shape)]
         return self.dice.choice(fitting) if fitting else None
 
     def unary(self):
@@ -89,8 +98,7 @@ class Both:
 
     def bounded(self):
         name = self.dice.choice(sorted(BOUNDED))
-        tame = self.node(lambda x: jnp.tanh(x) * 2 + 3, "affine_tanh", self.any()) if False else self.tame()
-        return self.node(BOUNDED[name], name, tame)
+        return self.node(BOUNDED[name], name, self.tame())
 
     def tame(self):
         y = self.node(jnp.tanh, "tanh", self.any())
@@ -98,14 +106,11 @@ class Both:
         return self.node(jnp.add, "add", y, self.constant(3.0))
 
     def constant(self, value):
-        end = self.program.feed(numpy.float64(value))
-        self.values[end] = numpy.float64(value)
-        self.inputs.append(end)
-        return end
+        return self.fed(numpy.asarray(value))
 
     def binary(self):
         a = self.any()
-        shape = self.values[a].shape
+        shape = self.shapes[a]
 
         def fits(other):
             try:
@@ -123,7 +128,7 @@ class Both:
 
     def reduction(self):
         x = self.any()
-        rank = self.values[x].ndim
+        rank = len(self.shapes[x])
         axes = sorted(self.dice.sample(range(rank), self.dice.randint(0, rank)))
         name, keep = self.dice.choice(sorted(REDUCTIONS)), self.dice.random() < 0.5
         function = REDUCTIONS[name]
@@ -133,7 +138,7 @@ class Both:
         a = self.any(lambda s: len(s) >= 2)
         if a is None:
             return self.unary()
-        n = self.values[a].shape[-1]
+        n = self.shapes[a][-1]
         b = self.any(lambda s: len(s) == 2 and s[0] == n) or self.input((n, self.dice.randint(1, 4)))
         return self.node(jnp.matmul, "matmul", a, b)
 
@@ -141,9 +146,9 @@ class Both:
         x = self.any(lambda s: len(s) >= 1)
         if x is None:
             return self.unary()
-        v = self.values[x]
-        axis, rank, perm = self.dice.randrange(v.ndim), v.ndim, self.dice.sample(range(v.ndim), v.ndim)
-        n = v.shape[axis]
+        rank = len(self.shapes[x])
+        axis, perm = self.dice.randrange(rank), self.dice.sample(range(rank), rank)
+        n = self.shapes[x][axis]
         begin, end, step = self.dice.randrange(n), n, self.dice.choice([1, 2])
         cut = tuple([slice(None)] * axis + [slice(begin, end, step)])
         zeros = [0] * rank
@@ -156,7 +161,7 @@ class Both:
             lambda: self.node(lambda y: y[cut], "StridedSlice", x, begin=zeros[:axis] + [begin],
                               end=zeros[:axis] + [end], strides=[1] * axis + [step], begin_mask=(1 << axis) - 1,
                               end_mask=(1 << axis) - 1),
-            lambda: self.node(lambda y: jnp.concatenate([y, y], axis), "ConcatV2", x, x, axis=axis),
+            lambda: self.node(lambda y, z: jnp.concatenate([y, z], axis), "ConcatV2", x, x, axis=axis),
             lambda: self.node(lambda y: jnp.cumsum(y, axis), "Cumsum", x, axis=axis),
             lambda: self.node(lambda y: jnp.sort(y, axis), "Sort", x, axis=axis),
             lambda: self.node(lambda y: jax.nn.softmax(y), "Softmax", x),
@@ -167,17 +172,12 @@ class Both:
     def select(self):
         a, b = self.any(), self.any()
         try:
-            numpy.broadcast_shapes(self.values[a].shape, self.values[b].shape)
+            numpy.broadcast_shapes(self.shapes[a], self.shapes[b])
         except ValueError:
             return self.unary()
         mask = self.program.call("greater", a, b)
         end = self.program.call("select", mask, a, b)
-        function = lambda x, y: jnp.where(x > y, x, y)
-        self.steps.append((end, function, (a, b)))
-        self.values[end] = numpy.asarray(function(self.values[a], self.values[b]))
-        self.used.update((a, b))
-        self.text.append(f"{end} = select({a} > {b}, {a}, {b})")
-        return end
+        return self.step(end, lambda x, y: jnp.where(x > y, x, y), (a, b), f"select({a} > {b}, {a}, {b})")
 
 
 def grown(dice):
@@ -196,44 +196,56 @@ def grown(dice):
 
 
 def weighted_sum(both, weights):
-    """The sum of pinion's results, weighted, as a node; and the same as a function of the inputs."""
+    """The sum of pinion's results, weighted, as a node."""
     p, total = both.program, None
     for end, w in weights.items():
         part = p.call("Sum", p.call("multiply", end, w))
         total = part if total is None else p.call("add", total, part)
-    return total, lambda arrays: sum(jnp.sum(v * weights[end]) for end, v in both.computed(arrays).items()
-                                     if end in weights)
+    return total
+
+
+def by_jax(both, weights, directions):
+    """The values of all nodes, the gradients of their weighted sum, and the second derivatives."""
+    def total(arrays):
+        values = both.computed(arrays)
+        return sum(jnp.sum(values[end] * w) for end, w in weights.items()), values
+
+    def along(arrays):
+        (_, values), first = jax.value_and_grad(total, has_aux=True)(arrays)
+        return sum(jnp.sum(g * d) for g, d in zip(first, directions)), (values, first)
+
+    @jax.jit
+    def all(arrays):
+        (_, (values, first)), second = jax.value_and_grad(along, has_aux=True)(arrays)
+        return [values[end] for end, _, _ in both.steps], first, second
+    return [[numpy.asarray(x) for x in part] for part in all(both.arrays)]
+
+
+PARTS = ("value", "gradient", "second derivative")
 
 
 def check(suite, number, seed):
     both = grown(random.Random(f"{seed}/{number}"))
-    weights = {end: both.rng.standard_normal(both.values[end].shape) for end in both.results()}
-    total, function = weighted_sum(both, weights)
-    arrays = [both.values[x] for x in both.inputs]
-    if any(numpy.abs(v).max(initial=0) > 1e6 for v in both.values.values()):
-        suite.leaves_out("numbers beyond a million")
-        return
-    ends = [end for end, _, _ in both.steps]
-    directions = [both.rng.standard_normal(a.shape) for a in arrays]
+    weights = {end: both.rng.standard_normal(both.shapes[end]) for end in both.results()}
+    directions = [both.rng.standard_normal(a.shape) for a in both.arrays]
+    expected = by_jax(both, weights, directions)
+    for part, arrays in zip(PARTS, expected):
+        if not all(numpy.isfinite(x).all() and numpy.abs(x).max(initial=0) < 1e6 for x in arrays):
+            suite.leaves_out(f"{part} beyond a million, or not finite")
+            return
+    text = "\n  ".join(both.text)
     try:
-        values, first, second = suite.run_twice(both.program, ends, total, both.inputs, directions)
+        got = suite.run_twice(both.program, [end for end, _, _ in both.steps], weighted_sum(both, weights), both.inputs,
+                              directions)
     except Refused as e:
-        suite.fails("refusal", f"program {number}: {e}\n  " + "\n  ".join(both.text))
+        suite.fails("refusal", f"program {number}: {e}\n  {text}")
         return
-    gradient = jax.grad(function)
-    along = lambda xs: sum(jnp.sum(g * d) for g, d in zip(gradient(xs), directions))
-    pairs = [*(("value", g, both.values[end]) for g, end in zip(values, ends)),
-             *(("gradient", g, e) for g, e in zip(first, gradient(arrays))),
-             *(("second derivative", g, e) for g, e in zip(second, jax.grad(along)(arrays)))]
-    for what, got, expected in pairs:
-        expected = numpy.asarray(expected)
-        if not numpy.isfinite(expected).all():
-            suite.leaves_out(f"programs of which JAX's {what} is not finite")
-            return
-        wrong = disagreement(got, expected, TOLERANCE, TOLERANCE * max(numpy.abs(expected).max(initial=0), 1))
-        if wrong:
-            suite.fails(what, f"program {number}: {wrong}\n  " + "\n  ".join(both.text))
-            return
+    for part, ours, theirs in zip(PARTS, got, expected):
+        for i, (x, y) in enumerate(zip(ours, theirs)):
+            wrong = disagreement(x, y, TOLERANCE, TOLERANCE * max(numpy.abs(y).max(initial=0), 1))
+            if wrong:
+                suite.fails(part, f"program {number}, number {i} of the {part}s: {wrong}\n  {text}")
+                return
     suite.passes("programs")
 
 

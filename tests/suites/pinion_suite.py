@@ -63,15 +63,22 @@ class Suite:
     def run(self, program, fetch, of=None, by=()):
         """The values of `fetch`, and the gradients of the sum of `of` by `by`, None for one that is not reached.
         Raises Refused where pinion refuses the program."""
+        answer = self._answer(program, fetch, {"of": of, "by": list(by)} if by else None)
+        return self._load(answer["values"]), self._load(answer.get("gradient", []))
+
+    def run_twice(self, program, fetch, of, by, directions):
+        """The same, and the gradients of the sum of the first ones' products with the directions."""
+        along = [program.feed(d) for d in directions]
+        answer = self._answer(program, fetch, {"of": of, "by": list(by), "along": along})
+        return tuple(self._load(answer[part]) for part in ("values", "gradient", "second"))
+
+    def _answer(self, program, fetch, gradient):
         for i, array in enumerate(program.arrays):
             numpy.save(self._folder / f"x{i}.npy", array, allow_pickle=False)
-        request = {"nodes": program.nodes, "fetch": list(fetch)}
-        if by:
-            request["gradient"] = {"of": of, "by": list(by)}
-        answer = self._ask(request)
+        answer = self._ask({"nodes": program.nodes, "fetch": list(fetch), **({"gradient": gradient} if gradient else {})})
         if "error" in answer:
             raise Refused(answer["code"], answer["error"])
-        return self._load(answer["values"]), self._load(answer.get("gradient", []))
+        return answer
 
     def _ask(self, request):
         if self._process is None or self._process.poll() is not None:

@@ -5,9 +5,10 @@
 //    "fetch": [2], "gradient": {"of": 2, "by": [0]}}
 //
 // A node is a fed array, whose "shape" may be told as less than it is ([-1, 3], or null), or a call of a function of
-// pinion or of an op of its catalogue. A number names a node, and [n, i] its output i. The answer is a line, too:
+// pinion or of an op of its catalogue. A number names a node, and [n, i] its output i. "along": [1] in "gradient" asks
+// for "second" in the answer, too: the gradient of the sum of the first one's products with these nodes. The answer:
 //
-//   {"values": ["0.npy"], "gradient": ["1.npy"]}        null for a gradient by what the result does not depend on
+//   {"values": ["y0.npy"], "gradient": ["g0.npy"]}      null for a gradient by what the result does not depend on
 //   {"error": "the sentence", "code": "unimplemented"}
 #include "functions.hpp"
 
@@ -86,6 +87,10 @@ const std::map<std::string_view, function>& functions() {
   return all;
 }
 
+any_expr applied(std::string_view name, const call& c) {
+  return functions().at(name).apply(c);
+}
+
 // ---- programs
 
 class program {
@@ -99,13 +104,8 @@ class program {
   json run() {
     pn::session sess{{.graph = &graph_, .inter_op_threads = 1, .intra_op_threads = 1}};
     json answer{{"values", write("y", sess.run({.feeds = feeds_, .fetches = fetches_}))}};
-    if (gradients_.empty()) return answer;
-    std::vector<any_expr> there;
-    for (const auto& gradient : gradients_)
-      if (gradient) there.push_back(*gradient);
-    const json files = there.empty() ? json::array() : write("g", sess.run({.feeds = feeds_, .fetches = there}));
-    for (std::size_t i = 0, k = 0; i < gradients_.size(); ++i)
-      answer["gradient"].push_back(gradients_[i] ? files[k++] : json());
+    if (!gradients_.empty()) answer["gradient"] = write_there(sess, "g", gradients_);
+    if (!second_.empty()) answer["second"] = write_there(sess, "h", second_);
     return answer;
   }
 
@@ -129,17 +129,37 @@ class program {
     call c{{}, node.value("options", json::object())};
     for (const json& end : node.at("in")) c.operands.push_back(output(end));
     const std::string name = node.at("call");
-    const auto f = functions().find(name);
-    return f == functions().end() ? node_of(graph_, name, c) : values{f->second.apply(c)};
+    return functions().contains(name) ? values{applied(name, c)} : node_of(graph_, name, c);
   }
   void differentiate(const json& request) {
     std::vector<pn::output> by;
     for (const json& end : request.at("by")) by.push_back(output(end).endpoint(graph_));
-    const auto found = pn::autodiff::differentiate(graph_, {output(request.at("of")).endpoint(graph_)}, by);
+    gradients_ = gradients(output(request.at("of")), by);
+    if (!request.contains("along")) return;
+    any_expr total;
     for (std::size_t i = 0; i < by.size(); ++i) {
-      gradients_.emplace_back();
-      if (found[i]) gradients_.back() = any_expr(graph_, pn::autodiff::to_dense(graph_, *found[i], by[i]));
+      if (!gradients_[i]) continue;
+      const any_expr part = applied("product_sum", {{*gradients_[i], output(request["along"].at(i))}});
+      total = total.empty() ? part : applied("add", {{total, part}});
     }
+    second_ = total.empty() ? gradients_ : gradients(total, by);
+  }
+  std::vector<std::optional<any_expr>> gradients(const any_expr& y, const std::vector<pn::output>& by) {
+    std::vector<std::optional<any_expr>> all(by.size());
+    const auto found = pn::autodiff::differentiate(graph_, {y.endpoint(graph_)}, by);
+    for (std::size_t i = 0; i < by.size(); ++i)
+      if (found[i]) all[i] = any_expr(graph_, pn::autodiff::to_dense(graph_, *found[i], by[i]));
+    return all;
+  }
+  // The names of files with those that are there.
+  json write_there(pn::session& sess, const std::string& prefix, const std::vector<std::optional<any_expr>>& ends) {
+    std::vector<any_expr> there;
+    for (const auto& end : ends)
+      if (end) there.push_back(*end);
+    const json files = there.empty() ? json::array() : write(prefix, sess.run({.feeds = feeds_, .fetches = there}));
+    json names = json::array();
+    for (std::size_t i = 0, k = 0; i < ends.size(); ++i) names.push_back(ends[i] ? files[k++] : json());
+    return names;
   }
   json write(const std::string& prefix, const std::vector<pn::any_tensor>& results) const {
     json files = json::array();
@@ -156,7 +176,7 @@ class program {
   std::vector<values> nodes_;
   std::vector<pn::feed> feeds_;
   std::vector<any_expr> fetches_;
-  std::vector<std::optional<any_expr>> gradients_;
+  std::vector<std::optional<any_expr>> gradients_, second_;
 };
 
 json answer_to(const std::filesystem::path& folder, const std::string& line) {
