@@ -15,7 +15,8 @@ namespace pn = pinion;
   {name, [](const call& c) { return kind(c, [&]<class T>() -> any_expr { return c.as<T>(0) sign c.as<T>(1); }); }}
 #define OF_MASKS(name, ...) {name, [](const call& c) -> any_expr { return __VA_ARGS__; }}
 #define CAST(name, U) \
-  {"cast_to_" name, [](const call& c) { return plain(c, [&]<class T>() -> any_expr { return pn::cast<U>(c.as<T>(0)); }); }}
+  {"cast_to_" name, \
+   [](const call& c) { return plain(c, [&]<class T>() -> any_expr { return pn::cast<U>(c.as<T>(0)); }); }}
 // clang-format on
 
 const function all[] = {

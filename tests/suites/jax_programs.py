@@ -1,6 +1,6 @@
-"""jax_programs.py PINION_SUITE [NUMBER [SEED]]: random programs of 5 to 20 nodes, computed and differentiated by JAX too.
+"""jax_programs.py PINION_SUITE [NUMBER [SEED]]: random programs that JAX computes and differentiates, too.
 
-A program has some inputs of float64, nodes that take inputs or earlier nodes, and a weighted sum of all nodes that no
+A program has some inputs of float64, 5 to 20 nodes that take inputs or earlier nodes, and a weighted sum of all nodes that no
 other takes. Both compute the nodes, the gradient of the sum by each input, and a second derivative: the gradient of the
 first one's product with a direction.
 """
@@ -38,10 +38,16 @@ BOUNDED = {"exp": jnp.exp, "log": jnp.log, "sqrt": jnp.sqrt, "rsqrt": jax.lax.rs
            "expm1": jnp.expm1, "reciprocal": jnp.reciprocal, "sinh": jnp.sinh, "cosh": jnp.cosh, "acosh": jnp.arccosh,
            "log2": jnp.log2, "log10": jnp.log10, "exp2": jnp.exp2}
 BINARY = {"add": jnp.add, "subtract": jnp.subtract, "multiply": jnp.multiply, "maximum": jnp.maximum,
-          "minimum": jnp.minimum, "atan2": jnp.arctan2, "hypot": jnp.hypot,
+          "minimum": jnp.minimum, "atan2": jnp.arctan2,
+          "hypot": lambda x, y: jnp.sqrt(x * x + y * y),  # JAX's own has a wrong second derivative where |x| = |y|
           "squared_difference": lambda x, y: jnp.square(x - y)}
 REDUCTIONS = {"Sum": jnp.sum, "Mean": jnp.mean, "Max": jnp.max, "Min": jnp.min, "Prod": jnp.prod,
               "reduce_logsumexp": jax.scipy.special.logsumexp, "reduce_variance": jnp.var}
+
+
+def normal_rows(x, gamma, beta):
+    centred = x - jnp.mean(x, -1, keepdims=True)
+    return centred / jnp.sqrt(jnp.mean(centred * centred, -1, keepdims=True) + 1e-3) * gamma + beta
 
 
 class Both:
@@ -49,6 +55,7 @@ class Both:
 
     def __init__(self, dice):
         self.dice = dice
+        self.known = dice.choice(["all", "all", "rank", "nothing"])  # to pinion of the shapes of inputs
         self.rng = numpy.random.default_rng(dice.randrange(1 << 30))
         self.program, self.shapes, self.inputs, self.arrays = Program(), {}, [], []
         self.steps, self.used, self.text = [], set(), []
@@ -57,7 +64,8 @@ class Both:
         return self.fed(self.rng.standard_normal(shape))
 
     def fed(self, array):
-        end = self.program.feed(array)
+        known = {"all": {}, "rank": {"shape": [-1] * array.ndim}, "nothing": {"shape": None}}[self.known]
+        end = self.program.feed(array, **known)
         self.inputs.append(end)
         self.arrays.append(array)
         self.shapes[end] = array.shape
@@ -169,6 +177,39 @@ class Both:
         ]
         return self.dice.choice(kinds)()
 
+    def along_axis(self):
+        x = self.any(lambda s: len(s) >= 1)
+        if x is None:
+            return self.unary()
+        shape = self.shapes[x]
+        axis = self.dice.randrange(len(shape))
+        n, ones = shape[axis], self.fed(self.rng.standard_normal(shape[-1]))
+        places = numpy.array([self.dice.randrange(n) for _ in range(3)])
+        twice = [2 if i == axis else 1 for i in range(len(shape))]
+        around = [[1, 2] if i == axis else [0, 0] for i in range(len(shape))]
+        kinds = [
+            lambda: self.node(lambda y: jnp.cumprod(y, axis), "Cumprod", x, axis=axis),
+            lambda: self.node(lambda y: jnp.flip(jnp.cumsum(jnp.flip(y, axis), axis), axis) - y, "Cumsum", x, axis=axis,
+                              exclusive=True, reverse=True),
+            lambda: self.node(lambda y: jnp.tile(y, twice), "Tile", x, multiples=twice),
+            lambda: self.node(lambda y: jnp.pad(y, around), "pad", x, around=around),
+            lambda: self.node(lambda y: jnp.pad(y, around, "symmetric"), "pad", x, around=around, mode="symmetric")
+            if n > 1 else self.unary(),
+            lambda: self.node(lambda y: jnp.repeat(y, 2, axis), "repeat", x, times=2, axis=axis),
+            lambda: self.node(normal_rows, "LayerNorm", x, ones, ones, epsilon=1e-3),
+            lambda: self.node(lambda y: y / jnp.sqrt(jnp.maximum(jnp.sum(y * y, axis, keepdims=True), 1e-12)),
+                              "l2_normalize", x, axes=[axis]),
+            lambda: self.node(lambda y: jnp.linalg.norm(y, None, axis), "norm", x, axes=[axis]),
+            lambda: self.gather(x, places, axis),
+            lambda: self.node(lambda y, _, z: jnp.einsum("...i,...i,i->...", y, y, z), "einsum", x, x, ones,
+                              equation="...i,...i,i->...") if len(shape) > 1 else self.unary(),
+        ]
+        return self.dice.choice(kinds)()
+
+    def gather(self, x, places, axis):
+        end = self.program.call("Gather", x, self.program.feed(places), axis=axis)
+        return self.step(end, lambda y: jnp.take(y, places, axis), (x,), f"Gather({x}, {places}, axis={axis})")
+
     def select(self):
         a, b = self.any(), self.any()
         try:
@@ -188,7 +229,7 @@ def grown(dice):
         kept = shape[dice.randint(0, rank):] if dice.random() < 0.4 else shape
         both.input([1 if dice.random() < 0.2 else n for n in kept])
     kinds = [both.unary] * 4 + [both.binary] * 4 + [both.bounded, both.divide, both.select] + \
-        [both.reduction, both.matmul, both.layout] * 2
+        [both.reduction, both.matmul, both.layout, both.along_axis] * 2
     wanted = dice.randint(5, 20)
     while len(both.steps) < wanted:
         dice.choice(kinds)()
@@ -249,7 +290,7 @@ def check(suite, number, seed):
     suite.passes("programs")
 
 
-def main(executable, number="300", seed="1"):
+def main(executable, number="150", seed="1"):
     suite = Suite("jax_programs", executable)
     for i in range(int(number)):
         check(suite, i, seed)

@@ -1,7 +1,7 @@
 """numpy_umath.py PINION_SUITE: the values of NumPy's own tests of its elementwise functions.
 
-NumPy's files umath-validation-set-*.csv hold inputs, results and how many ulp a function may be away from them. Pinion
-passes where it meets that, or what the function promises (tests/scalar/maths_table.hpp) where that is more.
+NumPy's files umath-validation-set-*.csv hold inputs, results and how many ulp a function may be away from them. A value
+passes where it meets that, or what the function of pinion promises (tests/scalar/maths_table.hpp) where that is more.
 """
 
 import csv
@@ -18,8 +18,8 @@ except ImportError:
 from pinion_suite import Program, Suite, skip
 
 # The name of each function in pinion, and how many ulp its result in float and double may be away from the exact one:
-# for those of one instruction what tests/scalar/maths_table.hpp says, for others what tests/scalar/functors_test.cpp
-# allows. None: pinion has no such function.
+# for those of one instruction what tests/scalar/maths_table.hpp says. Others are formulas of these, which promise no
+# number; 4 is what the suite expects of them. None: pinion has no such function.
 FUNCTIONS = {
     "arccos": ("acos", 4, 4), "arccosh": ("acosh", 4, 4), "arcsin": ("asin", 4, 4), "arcsinh": ("asinh", 4, 4),
     "arctan": ("atan", 4, 4), "arctanh": ("atanh", 4, 4), "cbrt": None, "cos": ("cos", 0.6, 2.6),
@@ -31,8 +31,9 @@ DTYPES = {"np.float32": (numpy.float32, numpy.uint32), "np.float64": (numpy.floa
 
 
 def folder_of_data():
-    core = getattr(numpy, "_core", None) or numpy.core
-    return os.path.join(os.path.dirname(core.__file__), "tests", "data")
+    """It is in numpy/core before NumPy 2."""
+    folders = [os.path.join(os.path.dirname(numpy.__file__), core, "tests", "data") for core in ("_core", "core")]
+    return next((folder for folder in folders if os.path.isdir(folder)), folders[0])
 
 
 def rows_of(file):

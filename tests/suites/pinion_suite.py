@@ -75,7 +75,8 @@ class Suite:
     def _answer(self, program, fetch, gradient):
         for i, array in enumerate(program.arrays):
             numpy.save(self._folder / f"x{i}.npy", array, allow_pickle=False)
-        answer = self._ask({"nodes": program.nodes, "fetch": list(fetch), **({"gradient": gradient} if gradient else {})})
+        request = {"nodes": program.nodes, "fetch": list(fetch)}
+        answer = self._ask({**request, "gradient": gradient} if gradient else request)
         if "error" in answer:
             raise Refused(answer["code"], answer["error"])
         return answer
