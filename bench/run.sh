@@ -12,7 +12,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 all=(mnist_step scalar_adds task_graphs loop_iterations memory_bound products step_memory sessions_beside map_rates
-  interpreter elementwise recompute)
+  interpreter elementwise recompute networks)
 report=build/release/report
 case "${1:-}" in */*) report=$1 && shift ;; esac
 found=()
@@ -45,6 +45,9 @@ if [ "${PEERS:-1}" != 0 ]; then
     peers+=("$("$python" -m pip show "$package" | sed -n 's/^Name: //p; s/^Version: //p' | paste -sd' ')")
   done
   install_torch && torch=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/torch
+  # The peer of bench_networks is PyTorch in Python, which needs these.
+  "$python" -m pip install -q filelock fsspec jinja2 networkx sympy typing_extensions >&2 &&
+    "$python" -c 'import torch' 2>/dev/null && export PEER_NETWORKS="$python $PWD/bench/peers/networks_peer.py"
 fi
 
 cmake --preset release -U 'TORCH_*' -DTORCH_DIR="$torch" \
