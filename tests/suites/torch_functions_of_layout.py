@@ -2,7 +2,7 @@
 
 import numpy
 
-from torch_functions import Tensor, axes_of, axis_of, like, only, row
+from torch_functions import Tensor, axis_of, like, only, row
 
 
 def numbers(sizes):
@@ -427,7 +427,7 @@ def nonzero(p, x, *, as_tuple=False):
 
 @row("unique")
 def unique(p, x, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    only(not (return_inverse or return_counts) and dim is None, "unique with inverse, counts or axis")
+    only(dim is None, "unique rows")
     return p.call("Sort", p.call("Unique", p.call("Reshape", x, shape=[-1])), axis=0)
 
 
