@@ -16,7 +16,7 @@ const std::string first = "/job:worker/replica:0/task:0", second = "/job:worker/
                   third = "/job:worker/replica:0/task:2";
 
 // The tick or commit of a replica, which is ended or not.
-struct call {
+struct asked {
   bool ended = false;
 };
 
@@ -26,8 +26,8 @@ struct two_clocks {
     for (const std::string& task : tasks)
       if (!task.empty()) at->enter(static_cast<std::int64_t>(&task - tasks.data()), task);
   }
-  std::shared_ptr<call> tick(std::int64_t replica, std::int64_t bound = 0) {
-    auto c = std::make_shared<call>();
+  std::shared_ptr<asked> tick(std::int64_t replica, std::int64_t bound = 0) {
+    auto c = std::make_shared<asked>();
     at->tick(replica, bound, nullptr, [c](const outcome<std::int64_t>&) { c->ended = true; });
     return c;
   }
@@ -120,7 +120,7 @@ TEST_CASE("replicas in step wait for those that have not pushed, or for the chie
   at->enter(0, first);
   at->enter(1, second);
   const auto commit = [&](std::int64_t replica) {
-    auto c = std::make_shared<call>();
+    auto c = std::make_shared<asked>();
     at->commit(replica, replica, 0, nullptr, [c](const outcome<state::commit_answer>&) { c->ended = true; });
     return c;
   };
