@@ -3,12 +3,12 @@
 #include <pinion/graph.hpp>
 #include <pinion/nn/split_blocks.hpp>
 #include <pinion/op/bits/functions.hpp>
-#include <pinion/op/dynamic/batch_gather.hpp>
-#include <pinion/op/dynamic/functions.hpp>
-#include <pinion/op/rows/functions.hpp>
 #include <pinion/op/ctc/functions.hpp>
 #include <pinion/op/distribution/functions.hpp>
+#include <pinion/op/dynamic/batch_gather.hpp>
+#include <pinion/op/dynamic/functions.hpp>
 #include <pinion/op/resize/adaptive_pool.hpp>
+#include <pinion/op/rows/functions.hpp>
 #include <pinion/op/volume/functions.hpp>
 #include <pinion/opkit/build.hpp>
 
