@@ -140,17 +140,20 @@ TEST_CASE("the plan of a session on a cluster shows the step that would run") {
   CHECK(session{plain}.plan(b).edges().size() == 1);
 }
 
-TEST_CASE("a session on a cluster brings no placer and records no costs, and says who does") {
+TEST_CASE("a session on a cluster brings no placer, records no costs and limits no memory, and says who does") {
   local_cluster cluster({{"worker", 1}});
   fresh f;
   const session_options toward_it{.target = cluster.target("worker", 0)};
-  auto placing = toward_it, recording = toward_it;
+  auto placing = toward_it, recording = toward_it, limited = toward_it;
   placing.placer = round_robin_placer{};
   recording.record_costs = true;
+  limited.memory_limit = 1 << 20;
   CHECK_THAT(failure([&] { session s{placing}; }),
              Catch::Contains("give that server its placer: server_options.config.placer"));
   CHECK_THAT(failure([&] { session s{recording}; }),
              Catch::StartsWith("unimplemented: costs are recorded by sessions of one process"));
+  CHECK_THAT(failure([&] { session s{limited}; }),
+             Catch::StartsWith("unimplemented: a memory_limit is kept by sessions of one process"));
 }
 
 TEST_CASE("without soft placement a GPU that is not there is refused, and the node is named") {

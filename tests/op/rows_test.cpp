@@ -89,3 +89,12 @@ TEST_CASE_METHOD(rows_fixture, "updates that fit no rows are refused") {
   const auto flag = pn::variable(pn::tensor<bool>({3}), {.name = "flag"});
   CHECK(refuses([&] { pn::scatter_add(flag, at, true); }, "of a bool variable is not defined") == "");
 }
+
+TEST_CASE("rows of no elements are updated at once, however many there are") {
+  own_graph here;
+  const auto many = pn::variable(pn::tensor<float>(pn::shape{std::int64_t{1} << 50, 0}));
+  pn::session sess;
+  sess.run(pn::global_variables_initializer());
+  const auto none = pn::placeholder<int>({pn::unknown});
+  CHECK(sess.run({{none, pn::tensor<int>(pn::shape{0})}}, pn::scatter_add(many, none, 1.f, {.axis = 1})).size() == 0);
+}

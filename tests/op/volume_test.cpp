@@ -97,3 +97,10 @@ TEST_CASE_METHOD(volume_fixture, "volumes that do not fit are refused where they
           max_pool3d(volume<float>(), {.window = {0, 1, 1}});
         }).find("three numbers from 1 on") != std::string::npos);
 }
+
+TEST_CASE_METHOD(volume_fixture, "volumes without channels are pooled at once, however many windows they have") {
+  const std::int64_t wide = std::int64_t{1} << 27;
+  const auto x = constant(tensor<float>({1, wide, wide, 2, 0}));
+  CHECK(sess.run(max_pool3d(x)).shape() == shape{1, wide / 2, wide / 2, 1, 0});
+  CHECK(sess.run(std::get<0>(gradients(avg_pool3d(x), x))).shape() == shape{1, wide, wide, 2, 0});
+}

@@ -33,7 +33,7 @@ struct trained_chain : own_graph {
       h = again ? recompute(block) : block();
     }
     loss = reduce_mean(square(h));
-    train = train::gradient_descent{{.learning_rate = .1f}}.minimize(loss);
+    train = train::gradient_descent{{.learning_rate = .01f}}.minimize(loss);
     init = global_variables_initializer();
     options.graph = &g;
     options.inter_op_threads = options.intra_op_threads = 1;
@@ -117,7 +117,9 @@ TEST_CASE("a limit that is nearly kept is paid for with cheap operations") {
     const std::string note = limited.note();
     return std::stod(note.substr(note.find("for ") + 4));
   };
-  CHECK(10 * operations(whole * 9 / 10) < operations(whole / 3));
+  const double few = operations(whole * 3 / 4);
+  CHECK(few > 0);
+  CHECK(10 * few < operations(whole / 3));
 }
 
 TEST_CASE("random draws of a step within a limit are those of a step without one") {

@@ -50,6 +50,12 @@ TEST_CASE_METHOD(checked, "a logarithm of 0 is named, with its line, device, ele
   CHECK(float(sess.run({{x, {1.f, 1.f}}}, reduce_sum(z))) == 0);
 }
 
+TEST_CASE_METHOD(checked, "a limit of memory leaves the checks on") {
+  session limited{{.memory_limit = 1 << 30, .check_values = true}};
+  const auto z = log(x, "z");
+  CHECK(sentence([&] { limited.run({{x, {-1.f}}}, identity(z)); }).starts_with("'z' (Log) makes NaN"));
+}
+
 TEST_CASE_METHOD(checked, "0 / 0 is NaN, and each of its inputs is told") {
   const auto z = x / y;
   CHECK(sentence([&] {

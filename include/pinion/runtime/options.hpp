@@ -58,7 +58,8 @@ class text_sink {
 // memory_limit has a step compute values again that it wants late, rather than keep them, where it would need more
 // bytes on a device: for the variables and the values that are in use at once. The session chooses which, for as few
 // operations as fit; results are the same. It counts by the shapes that are known when a step is first run. A plan
-// notes what was chosen; where nothing suffices, a warning in the log says how far it came, and the step runs.
+// notes what was chosen; where nothing suffices, a warning in the log says how far it came, and the step runs. It is
+// one of sessions of one process: on a cluster it is unimplemented.
 //
 // bfloat16_transfers rounds all floats that cross from task to task, parameters on their way to workers and gradients
 // on their way into updates too; variables keep their bits. Whether a model bears that is for its user to decide.

@@ -190,6 +190,10 @@ PINION_DECL remote_session::remote_session(const session_options& options, graph
                 "placer: server_options.config.placer");
   if (options.record_costs)
     throw error(errc::unimplemented, "costs are recorded by sessions of one process, and this one is on a cluster");
+  if (options.memory_limit > 0)
+    throw error(errc::unimplemented,
+                "a memory_limit is kept by sessions of one process, and this one is on a cluster; pn::recompute marks "
+                "parts that are computed again everywhere");
 }
 
 PINION_DECL std::shared_ptr<runtime::prepared_step> remote_session::prepare(const runtime::step_signature& signature) {

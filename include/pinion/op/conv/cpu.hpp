@@ -269,6 +269,7 @@ void run_max_pool_grad(kernel_context& c, const attributes& attrs) {
   const image_geometry g = pooling_geometry(attrs, x.shape());
   expect_windows(dy, g);
   const any_tensor dx = c.allocate(0, x.dtype(), g.images);
+  if (dx.count() == 0) return;  // images without channels have windows, but nothing in them
   for_each_image(c, g, [=](std::int64_t n) {
     T* const to = dx.data<T>() + n * g.image_size();
     const T* const from = dy.data<T>() + n * g.windows_size();
@@ -284,6 +285,7 @@ void run_max_pool_grad_grad(kernel_context& c, const attributes& attrs) {
   const image_geometry g = pooling_geometry(attrs, x.shape());
   expect_images(values, g);
   const any_tensor y = c.allocate(0, x.dtype(), g.windows);
+  if (y.count() == 0) return;
   for_each_image(c, g, [=](std::int64_t n) {
     const T* const from = values.data<T>() + n * g.image_size();
     T* const to = y.data<T>() + n * g.windows_size();
@@ -298,6 +300,7 @@ void run_avg_pool_grad(kernel_context& c, const attributes& attrs) {
   const image_geometry g = pooling_geometry(attrs, x.shape());
   expect_windows(dy, g);
   const any_tensor dx = c.allocate(0, x.dtype(), g.images);
+  if (dx.count() == 0) return;
   for_each_image(c, g, [=](std::int64_t n) {
     T* const to = dx.data<T>() + n * g.image_size();
     const T* const from = dy.data<T>() + n * g.windows_size();

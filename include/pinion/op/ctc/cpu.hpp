@@ -104,6 +104,7 @@ void run_loss(kernel_context& c, const attributes& attrs) {
   if (of_logits) expect_shape(at.logit_lengths, {of.batch}, "logit lengths");
   at.loss = c.allocate(0, dtype_of<T>, {of.batch});
   if (c.wants(1)) at.gradient = c.allocate(1, dtype_of<T>, at.logits.shape());
+  if (of.batch == 0) return;
   c.launch([=, zero_infinity = attrs.get_or("zero_infinity", false), services = c.services] {
     const auto counts = read_lengths(at.label_lengths, of.batch, most, "the label length");
     const auto steps = read_lengths(at.logit_lengths, of.batch, of.steps, "the logit length");
@@ -125,6 +126,7 @@ void run_gradient(kernel_context& c) {
     throw error(errc::invalid_argument, "a gradient of shape " + to_string(s) + " where [time, batch, classes] fits");
   expect_shape(dloss, {s[1]}, "gradients of losses");
   const any_tensor y = c.reuse_or_allocate(0, 1, x.dtype(), s);
+  if (y.count() == 0) return;
   c.launch([=, batch = s[1], classes = s[2], services = c.services] {
     in_ranges(*services, y.shape()[0] * batch, classes, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t at = first; at < last; ++at)

@@ -54,8 +54,12 @@ expr<T> adaptive_mean(const expr<T>& x, int axis, std::int64_t out) {
   shape behind = all.shape();
   for (int i = axis + 1; i < x.shape().rank(); ++i) behind.push_back(1);
   tensor<T> shares(behind);
-  for (std::int64_t i = 0; i < all.size(); ++i) shares.data()[i] = static_cast<T>(all.data()[i]);
-  const expr<T> weighted = windows * constant(shares);
+  tensor<bool> counts(behind);  // a place that only fills a window up may be infinite
+  for (std::int64_t i = 0; i < all.size(); ++i) {
+    shares.data()[i] = static_cast<T>(all.data()[i]);
+    counts.data()[i] = all.data()[i] != 0;
+  }
+  const expr<T> weighted = select(constant(counts), windows * constant(shares), T(0));
   return reduce_sum(weighted, axis + 1);
 }
 

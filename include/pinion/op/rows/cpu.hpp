@@ -72,6 +72,7 @@ template <class T, class F>
 void update(task_services& services, const named_rows& named, const any_tensor& updates, const any_tensor& whole,
             const F& function) {
   const std::int64_t n = std::ssize(named.rows), inner = named.along.inner;
+  if (n == 0 || inner == 0) return;  // there may be many rows of nothing
   const bool is_one = updates.shape().rank() == 0;
   const T* const from = static_cast<const T*>(updates.raw());
   T* const to = static_cast<T*>(whole.raw());

@@ -268,6 +268,7 @@ void run_volume_pool(volume_pool what, const attributes& attrs, kernel_context& 
                                             to_string(g.volumes) + " to " + to_string(g.windows) + ", where " +
                                             to_string(wanted) + " fits");
   const any_tensor y = c.allocate(0, x.dtype(), to_windows ? g.windows : g.volumes);
+  if (y.count() == 0) return;  // volumes without channels have windows, but nothing in them
   c.launch([=, services = c.services] {
     std::fill_n(y.data<T>(), y.count(), T(0));
     const std::int64_t volume = g.volume_size(), windows = g.windows_size();

@@ -40,6 +40,7 @@ class placed_draft final : public draft {
 
   const placement& placed_;
   std::vector<std::string> feed_devices_;
+  const bool check_values_;
 };
 
 // Would the node yield equal values again, without side effects?

@@ -52,7 +52,10 @@ inline draft draft_of(graph_view g, const placement& placed, const step_signatur
 namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL placed_draft::placed_draft(graph_view g, const placement& placed, const step_signature& s)
-    : draft(detail::draft_of(g, placed, s)), placed_(placed), feed_devices_(s.feed_devices) {}
+    : draft(detail::draft_of(g, placed, s)),
+      placed_(placed),
+      feed_devices_(s.feed_devices),
+      check_values_(s.check_values) {}
 
 PINION_DECL bool is_repeatable(const draft& d, node_id i) {
   const node& n = d.node_at(i);
@@ -82,7 +85,8 @@ PINION_DECL optimized_step placed_draft::finished() {
   for (node_id& t : ends_.targets) t = id[static_cast<std::size_t>(t)];
   return {std::move(g),
           placed_.renamed(kept),
-          {std::move(ends_.feeds), std::move(ends_.fetches), std::move(ends_.targets), std::move(feed_devices_)},
+          {std::move(ends_.feeds), std::move(ends_.fetches), std::move(ends_.targets), std::move(feed_devices_),
+           check_values_},
           std::move(fates)};
 }
 
