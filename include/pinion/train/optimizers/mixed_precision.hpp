@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/graph/called_from.hpp>
 #include <pinion/train/optimizers/conditional_writes.hpp>
 #include <pinion/train/optimizers/optimizer.hpp>
 #include <pinion/train/optimizers/rounded_products.hpp>
