@@ -212,7 +212,7 @@ PINION_FUNCTOR(truncated, "Trunc", 1, [](auto x) {
   return select(negative, up, floor(x));
 })
 
-// What is left of x beside a multiple of y, r, by the sign of y: where r has the other sign, y is added to it.
+// Tells whether r, the rest of x beside a multiple of y, has the other sign than y, which is then added to it.
 template <class V, class W>
 constexpr auto has_other_sign(V r, W y) {
   const auto of_rest = sign(r);

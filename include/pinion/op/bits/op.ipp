@@ -15,8 +15,7 @@ inline void expect_integers(const shape_context& c) {
     const std::string type(to_string(c.dtype(i)));
     if (!on_bits::types.has(c.dtype(i)))
       c.fail(c.op() + " of " + type + " is not defined; it takes int32, int64 and uint8, and pn::cast converts");
-    if (c.dtype(i) != c.dtype(0))
-      c.fail(c.op() + " of " + std::string(to_string(c.dtype(0))) + " and " + type + "; pn::cast converts one of them");
+    c.expect_same_dtype(i);
   }
 }
 

@@ -41,8 +41,7 @@ PINION_DECL double random_gamma::work(const work_context& c) {
 
 PINION_DECL void random_poisson::infer(shape_context& c) {
   const auto type = c.attrs().get<dtype>("dtype");
-  if (!types.has(type))
-    c.fail("RandomPoissonV2 of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
+  c.expect_dtype(type, types);
   detail::distribution::infer(c, type);
 }
 

@@ -25,13 +25,6 @@ namespace dynamic {
   throw error(errc::invalid_argument, sentence);
 }
 
-// Fails unless two inputs have one dtype.
-inline void expect_same(const shape_context& c, int a, int b) {
-  if (c.dtype(a) != c.dtype(b))
-    c.fail(c.op() + " of " + std::string(to_string(c.dtype(a))) + " and " + std::string(to_string(c.dtype(b))) +
-           "; pn::cast converts one of them");
-}
-
 inline void expect_countable(const shape& y) {
   if (!countable(y)) throw error(errc::resource_exhausted, "no memory holds a tensor of shape " + to_string(y));
 }
@@ -198,7 +191,7 @@ PINION_DECL void dynamic_slice::gradient(gradient_context& g) {
 
 PINION_DECL void dynamic_slice_grad::infer(shape_context& c) {
   detail::expect_numbers(c, 1, "begin");
-  detail::dynamic::expect_same(c, 0, 2);
+  c.expect_same_dtype(2);
   const auto begin = detail::told_numbers(c, 1);
   if (begin && detail::are_told(*begin)) detail::expect_inside(c.shape(0), *begin, c.shape(2));
   c.output(c.dtype(0), c.shape(2));
@@ -219,7 +212,7 @@ PINION_DECL void dynamic_strided_slice::gradient(gradient_context& g) {
 }
 
 PINION_DECL void dynamic_strided_slice_grad::infer(shape_context& c) {
-  detail::dynamic::expect_same(c, 0, 4);
+  c.expect_same_dtype(4);
   detail::expect_sliced(c.shape(0), detail::dynamic::told_slice(c, c.shape(4)), c.shape(4));
   c.output(c.dtype(0), c.shape(4));
 }
@@ -240,9 +233,8 @@ PINION_DECL void dynamic_tile::gradient(gradient_context& g) {
 
 PINION_DECL void dynamic_tile_grad::infer(shape_context& c) {
   detail::expect_numbers(c, 1, "multiples");
-  detail::dynamic::expect_same(c, 0, 2);
-  if (!dtypes::floating.has(c.dtype(0)))
-    c.fail("DynamicTileGrad of " + std::string(to_string(c.dtype(0))) + " is not defined");
+  c.expect_same_dtype(2);
+  c.expect_dtype(c.dtype(0), dtypes::floating);
   if (!fits(c.shape(0), detail::dynamic::told_tile(c.shape(2), detail::told_numbers(c, 1))))
     c.fail("a gradient of shape " + to_string(c.shape(0)) + " does not fit " + to_string(c.shape(2)) + " tiled");
   c.output(c.dtype(0), c.shape(2));
@@ -275,7 +267,7 @@ PINION_DECL void split_v::gradient(gradient_context& g) {
 
 PINION_DECL void dynamic_range::infer(shape_context& c) {
   for (int i = 0; i < 3; ++i) c.expect_rank(i, 0, "an end or a step of a range");
-  for (int i = 1; i < 3; ++i) detail::dynamic::expect_same(c, 0, i);
+  for (int i = 1; i < 3; ++i) c.expect_same_dtype(i);
   const dtype type = c.dtype(0);
   if (!types.has(type)) c.fail("a range of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
   integers ends;

@@ -16,9 +16,7 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail { names
 inline void expect(const shape_context& c, int i, std::string_view what) {
   if (!dtypes::floating.has(c.dtype(i)))
     c.fail(std::string(what) + " of " + c.op() + " are float or double, not " + std::string(to_string(c.dtype(i))));
-  if (c.dtype(i) != c.dtype(0))
-    c.fail(c.op() + " of " + std::string(to_string(c.dtype(0))) + " and " + std::string(to_string(c.dtype(i))) +
-           "; pn::cast converts one of them");
+  c.expect_same_dtype(i);
   c.expect_rank(i, 5, what);
 }
 

@@ -35,7 +35,7 @@ inline std::optional<std::int64_t> broadcast_element(const shape& value, const b
 // A program over one element, whose values are computed when they are asked for.
 class element_run {
  public:
-  // As many equal elements as a vector has lanes.
+  // Holds as many equal elements as a vector has lanes.
   struct alignas(64) equal_elements : std::array<std::byte, scalar::widest * sizeof(double)> {};
 
   explicit element_run(const scalar::program& p) : p_(p), known_(p.code.size()) {}
