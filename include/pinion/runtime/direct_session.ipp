@@ -145,11 +145,11 @@ namespace detail {
 template <class Improve>
 fitted_step fitted(graph_view g, const step_signature& signature, const placement& placed, std::int64_t limit,
                    const Improve& improved) {
+  if (limit <= 0) return {improved(false)};
   const auto own = [&](bool spares_memory) {
     optimized_step made = improved(spares_memory);
-    return made.graph || limit <= 0 ? std::move(made) : placed_draft(g, placed, signature).finished();
+    return made.graph ? std::move(made) : placed_draft(g, placed, signature).finished();
   };
-  if (limit <= 0) return {own(false)};
   return fit_memory(own(false), limit, costs_of(placed).unknown_extent, [&] { return own(true); });
 }
 
@@ -166,11 +166,14 @@ PINION_DECL pinion::plan direct_session::plan(const step_signature& asked) {
   const std::vector<std::string> libraries = task_.libraries();
   for (device_info& d : devices)
     if (d.is_cuda) d.libraries = libraries;
-  const auto improve = [&](bool spares_memory) { return improved(signature, placed, spares_memory); };
-  pinion::plan made = explain(expect_graph(), placed, improve(false), std::move(devices), options_.allow_soft_placement,
+  const optimized_step step = improved(signature, placed, false);
+  pinion::plan made = explain(expect_graph(), placed, step, std::move(devices), options_.allow_soft_placement,
                               with_measurements(placed));
-  const fitted_step fit = detail::fitted(expect_graph(), signature, placed, options_.memory_limit, improve);
-  if (!fit.told.empty()) made.add_note(fit.told);
+  if (options_.memory_limit > 0) {
+    const auto improve = [&](bool spares_memory) { return spares_memory ? improved(signature, placed, true) : step; };
+    const fitted_step fit = detail::fitted(expect_graph(), signature, placed, options_.memory_limit, improve);
+    if (!fit.told.empty()) made.add_note(fit.told);
+  }
   std::lock_guard hold(mutex_);
   note_runs(made, signature);
   return made;

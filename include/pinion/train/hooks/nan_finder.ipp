@@ -1,10 +1,9 @@
 // Bodies of <pinion/train/hooks/nan_finder.hpp>.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 
+#include <pinion/runtime/check/node_values.hpp>
 #include <pinion/train/hooks/nan_finder.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -36,20 +35,10 @@ PINION_DECL run_request nan_finder::before_run(run_context& c) {
   return r;
 }
 
-namespace detail {
-
-inline bool is_finite(const any_tensor& value) {
-  return visit_plain<dtypes::floating>(value.dtype(), [&]<class T>() {
-    return std::all_of(value.data<T>(), value.data<T>() + value.count(), [](T x) { return std::isfinite(x); });
-  });
-}
-
-}  // namespace detail
-
 PINION_DECL void nan_finder::after_run(run_context&, std::span<const any_tensor> values) {
   const std::int64_t step = global_step_watch::fetched(values);
   now_ = step + 1;
-  if (!loss_ || detail::is_finite(values[1])) return;
+  if (!loss_ || runtime::all_finite(values[1])) return;
   throw error(errc::invalid_argument,
               "loss '" + loss_->name() + "' is not finite at global step " + std::to_string(step) +
                   (checked_ ? ", of infinities that constants, feeds or variables brought into the step"

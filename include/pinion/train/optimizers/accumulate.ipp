@@ -33,12 +33,7 @@ PINION_DECL accumulation add_gradients(slot_table& made, graph& g, const std::ve
                                        std::int64_t steps) {
   accumulation a;
   for (const gradient_of_variable& one : gradients) a.means.push_back(add_gradient(made, g, one, steps));
-  const node_id first = first_by_name(g, gradients);
-  a.count = handle_of<std::int64_t>(g, made.find_or_make(g, no_node, "micro_steps", [&] {
-    const control_dependencies none{nullptr};
-    const colocate_with near(operation(g, first));
-    return variable(std::int64_t{0}, {.name = "micro_steps", .trainable = false}, g[first].where).id(g);
-  }));
+  a.count = shared_number(made, g, first_by_name(g, gradients), "micro_steps", std::int64_t{0});
   const colocate_with near{operation(a.count)};
   const expr<bool>* const writes = writes_only_if::current();
   const expr<std::int64_t> counted = writes ? assign_add(a.count, expr<std::int64_t>(cast<std::int64_t>(*writes)))

@@ -23,7 +23,7 @@ PINION_DECL adafactor::adafactor(const options& o) : o_(o) {
 }
 
 PINION_DECL scalar_value adafactor::rate(graph& g, const std::vector<gradient_of_variable>& gradients) const {
-  const auto t = detail::shared_number(made(), g, detail::first_by_name(g, gradients), "iterations", 1);
+  const auto t = detail::shared_number(made(), g, detail::first_by_name(g, gradients), "iterations", 1.);
   if (!o_.relative_step) return o_.learning_rate;
   const colocate_with near{operation(t)};
   return scalar_value(detail::rate_node<rates::inverse_root>(g, "Adafactor/rate", {o_.learning_rate, t}));

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <utility>
-#include <vector>
 
 #include <pinion/graph/same_device.hpp>
 #include <pinion/graph/scopes.hpp>
@@ -29,20 +28,6 @@ PINION_DECL writes_only_if::~writes_only_if() {
 PINION_DECL const expr<bool>* writes_only_if::current() {
   return open_predicate();
 }
-
-// Nodes made while it lives are not bound to the device of another node, but ask for the device of a variable. A
-// conditional itself runs on a processor of the variable's task.
-class in_task_of {
- public:
-  in_task_of(graph& g, node_id variable)
-      : there_(g, variable), bound_(std::exchange(scope_state::current().colocation, {})) {}
-  in_task_of(const in_task_of&) = delete;
-  ~in_task_of() { scope_state::current().colocation = std::move(bound_); }
-
- private:
-  const same_device there_;
-  std::vector<node_id> bound_;
-};
 
 // The variable that a node only reads; no_node for any other node.
 inline node_id read_by(graph& g, node_id n) {
@@ -82,7 +67,8 @@ inline operation before_write(graph& g, const node_request& write) {
 PINION_DECL operation build_write(graph& g, node_request request) {
   const expr<bool>* const holds = writes_only_if::current();
   if (!holds) return {g, build(g, std::move(request))};
-  const in_task_of there(g, request.inputs[0].node);
+  const same_device there(g, request.inputs[0].node);  // a conditional runs on a processor of the variable's task
+  const colocate_with none{nullptr};
   const control_dependencies after{before_write(g, request)};
   const std::string name = std::exchange(request.base_name, std::string(request.op));
   request.control_inputs.clear();

@@ -29,19 +29,9 @@ PINION_DECL mixed_precision_options checked_options(mixed_precision_options o) {
   return o;
 }
 
-// A variable of one number that the table keeps under a name. The first call makes it, beside another variable.
-template <class T>
-variable_handle<T> number_beside(slot_table& made, graph& g, node_id beside, const std::string& name, T value) {
-  return handle_of<T>(g, made.find_or_make(g, no_node, name, [&] {
-    const control_dependencies none{nullptr};
-    const colocate_with near(operation(g, beside));
-    return variable(value, {.name = name, .trainable = false}, g[beside].where).id(g);
-  }));
-}
-
 inline variable_handle<float> scale_beside(slot_table& made, graph& g, node_id beside,
                                            const mixed_precision_options& o) {
-  return number_beside(made, g, beside, "loss_scale", static_cast<float>(o.initial_scale));
+  return shared_number(made, g, beside, "loss_scale", static_cast<float>(o.initial_scale));
 }
 
 // The variable, among those by which a loss is differentiated, whose name comes first; no_node where there is none.
@@ -116,7 +106,7 @@ operation write_number(graph& g, const variable_handle<T>& number, std::string_v
 inline std::vector<operation> change_scale(slot_table& made, graph& g, node_id beside, const expr<bool>& finite,
                                            const mixed_precision_options& o) {
   const auto scale = scale_beside(made, g, beside, o);
-  const auto good = number_beside(made, g, beside, "good_steps", std::int64_t{0});
+  const auto good = shared_number(made, g, beside, "good_steps", std::int64_t{0});
   const float least = std::min(1.f, static_cast<float>(o.initial_scale));
   const colocate_with near{operation(scale)};
   const expr<std::int64_t> counted = good + std::int64_t{1};
@@ -132,7 +122,7 @@ PINION_DECL operation finish_mixed_step(slot_table& made, graph& g, const std::v
                                         const mixed_precision_options& o, const minimize_options& options,
                                         source_location where) {
   const node_id beside = first_by_name(g, gradients);
-  const auto skipped = number_beside(made, g, beside, "skipped_steps", std::int64_t{0});
+  const auto skipped = shared_number(made, g, beside, "skipped_steps", std::int64_t{0});
   std::vector<operation> ends;
   if (o.initial_scale != 0 && o.growth_interval > 0) ends = change_scale(made, g, beside, finite, o);
   ends.push_back(updated);

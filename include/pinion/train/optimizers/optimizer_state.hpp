@@ -9,8 +9,12 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/variable/variable.hpp>
+#include <pinion/graph/scopes.hpp>
+#include <pinion/op/source/functions.hpp>
+#include <pinion/op/variable/functions.hpp>
+#include <pinion/train/handle.hpp>
 #include <pinion/train/optimizers/gradient_of_variable.hpp>
+#include <pinion/train/optimizers/slot_table.hpp>
 #include <pinion/train/optimizers/slots.hpp>
 #include <pinion/train/scalar_value.hpp>
 
@@ -19,10 +23,16 @@ namespace pinion { inline namespace v0 { namespace train { namespace detail {
 // The variable, among those that are trained, whose name comes first in the alphabet. Requires: there are gradients.
 node_id first_by_name(graph& g, const std::vector<gradient_of_variable>& gradients);
 
-// The double that the table `made` keeps for all variables under a name. The first call makes it, beside the variable
+// The number that the table `made` keeps for all variables under a name. The first call makes it, beside the variable
 // `beside`; it begins as `value`, and is a global variable that is not trained.
-variable_handle<double> shared_number(slot_table& made, graph& g, node_id beside, const std::string& name,
-                                      double value);
+template <class T>
+variable_handle<T> shared_number(slot_table& made, graph& g, node_id beside, const std::string& name, T value) {
+  return handle_of<T>(g, made.find_or_make(g, no_node, name, [&] {
+    const control_dependencies none{nullptr};
+    const colocate_with near(operation(g, beside));
+    return variable(value, {.name = name, .trainable = false}, g[beside].where).id(g);
+  }));
+}
 
 // Names of Adam's two powers, and their betas.
 struct beta_power {

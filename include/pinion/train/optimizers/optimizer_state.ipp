@@ -23,15 +23,6 @@ PINION_DECL node_id first_by_name(graph& g, const std::vector<gradient_of_variab
   return std::min_element(gradients.begin(), gradients.end(), by_name)->variable;
 }
 
-PINION_DECL variable_handle<double> shared_number(slot_table& made, graph& g, node_id beside, const std::string& name,
-                                                  double value) {
-  return handle_of<double>(g, made.find_or_make(g, no_node, name, [&] {
-    const control_dependencies none{nullptr};
-    const colocate_with near(operation(g, beside));
-    return variable(value, {.name = name, .trainable = false}, g[beside].where).id(g);
-  }));
-}
-
 PINION_DECL std::vector<beta_power> beta_powers(double beta1, double beta2) {
   return {{"beta1_power", beta1}, {"beta2_power", beta2}};
 }

@@ -1,8 +1,8 @@
 // Bodies of <pinion/train/optimizers/weight_averages.hpp>.
 #pragma once
 
-#include <algorithm>
 #include <optional>
+#include <set>
 
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
@@ -83,14 +83,15 @@ PINION_DECL operation weight_averages::apply(const operation& after, const std::
 
 PINION_DECL std::map<std::string, saved_as> weight_averages::variables_to_restore() const {
   graph& g = default_graph();
-  const auto trained = g.collection("trainable_variables"), all = g.collection("variables");
+  const auto trainable = g.collection("trainable_variables"), all = g.collection("variables");
+  const std::set<node_id> trained(trainable.begin(), trainable.end());
+  std::set<node_id> averages;
+  for (const node_id v : all) averages.insert(made->find(g, v, "average"));
   std::map<std::string, saved_as> names;
   std::map<std::string, std::vector<operation>> parts;
   for (const node_id v : all) {
-    const auto is_average = [&](node_id w) { return made->find(g, w, "average") == v; };
-    if (std::any_of(all.begin(), all.end(), is_average)) continue;
-    const bool is_trained = std::find(trained.begin(), trained.end(), v) != trained.end();
-    const std::string behind = is_trained ? "/" + name : "";
+    if (averages.contains(v)) continue;
+    const std::string behind = trained.contains(v) ? "/" + name : "";
     if (const variable_slice* const part = slice_of(g, v))
       parts[part->whole + behind].push_back({g, v});
     else
