@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include <pinion/op/conv/checks.hpp>
 #include <pinion/op/conv/geometry.hpp>
 #include <pinion/op/conv/library.hpp>
 #include <pinion/op/conv/op.hpp>
+#include <pinion/op/conv/parts.hpp>
 #include <pinion/op/matmul/gemm.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
@@ -104,7 +104,7 @@ class convolver {
 #if PINION_HAS_ONEDNN
     if constexpr (std::is_same_v<T, float>)
       if (by_library) {
-        const auto call = primitive_for(g);
+        const auto call = calls_.of(g, [&] { return make_convolution(pass_, g, is_narrow_); });
         return calling_onednn([&] { (*call)({const_cast<float*>(left.get()), const_cast<float*>(right.get()), y}); });
       }
 #endif
@@ -116,16 +116,7 @@ class convolver {
   bool library_convolves(const image_geometry& g) const {
     return !overruns_scratch(pass_, g);
   }
-  std::shared_ptr<const onednn_call> primitive_for(const image_geometry& g) {
-    std::lock_guard hold(mutex_);
-    for (const auto& [made_for, call] : made_)
-      if (made_for == g) return call;
-    if (made_.size() == most) made_.erase(made_.begin());
-    return made_.emplace_back(g, make_convolution(pass_, g, is_narrow_)).second;
-  }
-  static constexpr std::size_t most = 8;  // per kernel: shapes, each with that of a batch's rest
-  std::mutex mutex_;
-  std::vector<std::pair<image_geometry, std::shared_ptr<const onednn_call>>> made_;
+  latest_calls<image_geometry> calls_;
 #else
   bool library_convolves(const image_geometry&) const {
     return false;
@@ -136,8 +127,6 @@ class convolver {
   const bool is_narrow_ = has_fast_products(compute_);  // the library rounds, as it reads operands
 };
 
-// Splits the images over the threads, in parts that depend on the shapes alone. The gradient by the filters is a sum
-// over the images, and is computed in one part.
 class convolution_kernel final : public kernel {
  public:
   convolution_kernel(conv_pass pass, attributes attrs)
@@ -150,31 +139,12 @@ class convolution_kernel final : public kernel {
     visit_plain(a.dtype(), [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>)
         c.launch([=, by = convolver_, pass = pass_, services = c.services] {
-          if (pass == conv_pass::by_filters || g.nothing())
-            return by->template run<T>(g, a.data<T>(), b.data<T>(), y.data<T>());
-          split<T>(*by, pass, g, a.data<T>(), b.data<T>(), y.data<T>(), *services);
+          convolve_in_parts(*by, pass, g, a.data<T>(), b.data<T>(), y.data<T>(), *services);
         });
     });
   }
 
  private:
-  template <class T>
-  static void split(convolver& by, conv_pass pass, const image_geometry& g, const T* a, const T* b, T* y,
-                    task_services& services) {
-    constexpr double operations_a_part = double(1 << 26);
-    const double operations =
-        2.0 * static_cast<double>(g.windows.count()) * static_cast<double>(g.filters[0] * g.filters[1] * g.filters[2]);
-    const auto wanted = static_cast<std::int64_t>(operations / operations_a_part) + 1;
-    const std::int64_t images = g.images[0], grain = (images + wanted - 1) / wanted;
-    const bool forward = pass == conv_pass::forward;
-    const std::int64_t from = forward ? g.image_size() : g.windows_size(),
-                       to = forward ? g.windows_size() : g.image_size();
-    kernel_context::in_chunks(services, (images + grain - 1) / grain, [&](std::int64_t i) {
-      const std::int64_t first = i * grain;
-      by.run<T>(g.part(std::min(grain, images - first)), a + first * from, b, y + first * to);
-    });
-  }
-
   conv_pass pass_;
   attributes attrs_;
   std::shared_ptr<convolver> convolver_;
@@ -228,6 +198,7 @@ void for_each_share(const image_geometry& g, F&& f) {
 // Calls work(T*, image number) for each image, split over the threads of the task.
 template <class Work>
 void for_each_image(kernel_context& c, const image_geometry& g, Work work) {
+  if (g.images.count() == 0) return;  // images without channels have windows, but nothing in them
   c.launch([g, work, services = c.services] {
     in_ranges(*services, g.images[0], g.image_size() + g.windows_size(), [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t n = first; n < last; ++n) work(n);
@@ -269,7 +240,6 @@ void run_max_pool_grad(kernel_context& c, const attributes& attrs) {
   const image_geometry g = pooling_geometry(attrs, x.shape());
   expect_windows(dy, g);
   const any_tensor dx = c.allocate(0, x.dtype(), g.images);
-  if (dx.count() == 0) return;  // images without channels have windows, but nothing in them
   for_each_image(c, g, [=](std::int64_t n) {
     T* const to = dx.data<T>() + n * g.image_size();
     const T* const from = dy.data<T>() + n * g.windows_size();
@@ -285,7 +255,6 @@ void run_max_pool_grad_grad(kernel_context& c, const attributes& attrs) {
   const image_geometry g = pooling_geometry(attrs, x.shape());
   expect_images(values, g);
   const any_tensor y = c.allocate(0, x.dtype(), g.windows);
-  if (y.count() == 0) return;
   for_each_image(c, g, [=](std::int64_t n) {
     const T* const from = values.data<T>() + n * g.image_size();
     T* const to = y.data<T>() + n * g.windows_size();
@@ -300,7 +269,6 @@ void run_avg_pool_grad(kernel_context& c, const attributes& attrs) {
   const image_geometry g = pooling_geometry(attrs, x.shape());
   expect_windows(dy, g);
   const any_tensor dx = c.allocate(0, x.dtype(), g.images);
-  if (dx.count() == 0) return;
   for_each_image(c, g, [=](std::int64_t n) {
     T* const to = dx.data<T>() + n * g.image_size();
     const T* const from = dy.data<T>() + n * g.windows_size();

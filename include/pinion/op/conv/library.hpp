@@ -6,6 +6,7 @@
 
 #if PINION_HAS_ONEDNN
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -138,6 +139,26 @@ class onednn_convolution {
   const onednn_desc images_, windows_, filters_;  // as oneDNN takes them
   const onednn_window w_;
   const dnnl::primitive_attr attr_ = scratch_of_caller();
+};
+
+// The primitives for the shapes of the latest runs. Thread-safe.
+template <class Geometry>
+class latest_calls {
+ public:
+  // The primitive for these shapes, which `make` makes where it is not there.
+  template <class Make>
+  std::shared_ptr<const onednn_call> of(const Geometry& g, const Make& make) {
+    std::lock_guard hold(mutex_);
+    for (const auto& [made_for, call] : made_)
+      if (made_for == g) return call;
+    if (made_.size() == most) made_.erase(made_.begin());
+    return made_.emplace_back(g, make()).second;
+  }
+
+ private:
+  static constexpr std::size_t most = 8;  // per kernel: shapes, each with that of a batch's rest
+  std::mutex mutex_;
+  std::vector<std::pair<Geometry, std::shared_ptr<const onednn_call>>> made_;
 };
 
 // A pass whose operands are rounded to bfloat16, if `narrow`.

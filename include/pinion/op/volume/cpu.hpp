@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
+#include <pinion/op/conv/parts.hpp>
 #include <pinion/op/matmul/gemm.hpp>
 #include <pinion/op/volume/geometry.hpp>
 #include <pinion/op/volume/library.hpp>
@@ -97,7 +96,7 @@ class volume_convolver {
 #if PINION_HAS_ONEDNN
     if constexpr (std::is_same_v<T, float>)
       if (!overruns_scratch(pass_, g)) {
-        const auto call = primitive_for(g);
+        const auto call = calls_.of(g, [&] { return make_convolution(pass_, g); });
         return calling_onednn([&] { (*call)({const_cast<float*>(a), const_cast<float*>(b), y}); });
       }
 #endif
@@ -106,16 +105,7 @@ class volume_convolver {
 
  private:
 #if PINION_HAS_ONEDNN
-  std::shared_ptr<const onednn_call> primitive_for(const volume_geometry& g) {
-    std::lock_guard hold(mutex_);
-    for (const auto& [made_for, call] : made_)
-      if (made_for == g) return call;
-    if (made_.size() == most) made_.erase(made_.begin());
-    return made_.emplace_back(g, make_convolution(pass_, g)).second;
-  }
-  static constexpr std::size_t most = 8;  // per kernel: shapes, each with that of a batch's rest
-  std::mutex mutex_;
-  std::vector<std::pair<volume_geometry, std::shared_ptr<const onednn_call>>> made_;
+  latest_calls<volume_geometry> calls_;
 #endif
   conv_pass pass_;
 };
@@ -135,27 +125,6 @@ inline volume_geometry geometry_of_volumes(conv_pass pass, const attributes& att
                                               to_string(volumes) + " and filters of shape " + to_string(filters));
   }
   return {volumes, filters, windows, volume_window(attrs, {filters[0], filters[1], filters[2]})};
-}
-
-// Splits the volumes over the threads, in parts that depend on the shapes alone. The gradient by the filters is a sum
-// over the volumes, and is computed in one part.
-template <class T>
-void convolve_in_parts(volume_convolver& by, conv_pass pass, const volume_geometry& g, const T* a, const T* b, T* y,
-                       task_services& services) {
-  if (pass == conv_pass::by_filters || g.nothing()) return by.run(g, a, b, y);
-  constexpr double operations_a_part = double(1 << 26);
-  const double operations = 2.0 * static_cast<double>(g.windows.count()) *
-                            static_cast<double>(g.window_size() * g.filters[3]) / operations_a_part;
-  const std::int64_t volumes = g.volumes[0],
-                     parts = std::min(volumes, static_cast<std::int64_t>(std::min(operations, 1e6)) + 1),
-                     grain = (volumes + parts - 1) / parts;
-  const bool forward = pass == conv_pass::forward;
-  const std::int64_t from = forward ? g.volume_size() : g.windows_size(),
-                     to = forward ? g.windows_size() : g.volume_size();
-  kernel_context::in_chunks(services, (volumes + grain - 1) / grain, [&](std::int64_t i) {
-    const std::int64_t first = i * grain;
-    by.run(g.part(std::min(grain, volumes - first)), a + first * from, b, y + first * to);
-  });
 }
 
 inline std::unique_ptr<kernel> make_volume_convolution(conv_pass pass, const kernel_setup& setup) {
