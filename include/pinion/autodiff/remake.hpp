@@ -13,6 +13,10 @@ namespace pinion { inline namespace v0 { namespace autodiff {
 // Is the node a copy, as its name tells in every task: NAME/recompute, or NAME/recompute_2?
 bool is_copy(const node& n);
 
+// Which nodes of a graph can be computed again, by id. Those that yield another value in another run cannot, nor can
+// constants, what follows from these, and what tells about a value without reading it.
+std::vector<bool> repeatable_nodes(graph_view g);
+
 // Makes copies of the nodes of parts of a graph when somebody first asks for one. A copy reads copies of its part, and
 // else what its node reads; it waits, itself or through what it reads, for the nodes that it is to come after. Used by
 // one thread; refers to the graph.
@@ -25,20 +29,17 @@ class remaker {
     std::vector<node_id> waits_for;             // ids in the graph that copies join
   };
 
-  // `part_of` has the part of each node; -1: none.
-  remaker(graph_view g, std::vector<int> part_of);
+  // `part_of` has the part of each node; -1: none. `repeatable` is that of the graph.
+  remaker(graph_view g, std::vector<int> part_of, std::vector<bool> repeatable);
 
   // The part of a node; -1: none.
   int part_of(node_id id) const { return part_of_[static_cast<std::size_t>(id)]; }
-  // Is the node computed again where its value is wanted? Nodes that yield another value in another run are not, nor
-  // are constants, what follows from these, and what tells about a value without reading it.
-  bool remakes(node_id id) const { return remade_[static_cast<std::size_t>(id)]; }
+  // Is the node computed again where its value is wanted?
+  bool remakes(node_id id) const { return part_of(id) >= 0 && repeatable_[static_cast<std::size_t>(id)]; }
   // The copy of a node that is computed again, with the copies that it reads.
   node_id copy_of(node_id id, const way& how);
 
  private:
-  // Does it follow from constants alone, as all that is before it tells?
-  bool is_constant(node_id id) const;
   // The nodes that have to be copied for this one, ascending.
   std::vector<node_id> missing(node_id id) const;
   void copy(node_id id, const way& how);
@@ -46,7 +47,7 @@ class remaker {
 
   const graph_view g_;
   const std::vector<int> part_of_;
-  std::vector<bool> constant_, remade_;
+  const std::vector<bool> repeatable_;
   std::map<node_id, node_id> copies_;
 };
 

@@ -21,25 +21,28 @@ PINION_DECL bool is_copy(const node& n) {
   return rest.empty() || (rest[0] == '_' && rest.find_first_not_of("0123456789", 1) == rest.npos);
 }
 
-PINION_DECL remaker::remaker(graph_view g, std::vector<int> part_of) : g_(g), part_of_(std::move(part_of)) {
-  constant_.assign(part_of_.size(), false);
-  remade_.assign(part_of_.size(), false);
-  for (node_id id = 0; id < static_cast<node_id>(part_of_.size()); ++id) {
-    if (!g_.contains(id)) continue;
+PINION_DECL std::vector<bool> repeatable_nodes(graph_view g) {
+  std::vector<bool> constant(static_cast<std::size_t>(g.size()), false), all = constant;
+  for (node_id id = 0; id < g.size(); ++id) {
+    if (!g.contains(id)) continue;
+    const node& n = g[id];
     const auto at = static_cast<std::size_t>(id);
-    constant_[at] = is_constant(id);
-    remade_[at] = part_of_[at] >= 0 && !constant_[at] && !g_[id].inputs.empty() && !definition_of(g_[id].op).metadata &&
-                  op::is_repeatable(g_, g_[id]);
+    if (n.inputs.empty()) {
+      constant[at] = n.op == op::constant::name;
+      continue;
+    }
+    const bool follows = std::all_of(n.inputs.begin(), n.inputs.end(), [&](const output& in) {
+      return bool(constant[static_cast<std::size_t>(in.node)]);
+    });
+    const bool repeats = op::is_repeatable(g, n);
+    constant[at] = follows && repeats;
+    all[at] = !follows && repeats && !definition_of(n.op).metadata;
   }
+  return all;
 }
 
-PINION_DECL bool remaker::is_constant(node_id id) const {
-  const node& n = g_[id];
-  if (n.inputs.empty()) return n.op == op::constant::name;
-  return std::all_of(n.inputs.begin(), n.inputs.end(),
-                     [&](const output& in) { return bool(constant_[static_cast<std::size_t>(in.node)]); }) &&
-         op::is_repeatable(g_, n);
-}
+PINION_DECL remaker::remaker(graph_view g, std::vector<int> part_of, std::vector<bool> repeatable)
+    : g_(g), part_of_(std::move(part_of)), repeatable_(std::move(repeatable)) {}
 
 PINION_DECL node_id remaker::copy_of(node_id id, const way& how) {
   for (const node_id next : missing(id)) copy(next, how);

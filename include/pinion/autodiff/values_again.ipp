@@ -13,7 +13,7 @@ PINION_DECL values_again::values_again(graph& g, graph_view forward) : g_(g) {
   if (parts.all.empty()) return;
   std::vector<int> part_of(static_cast<std::size_t>(forward.size()));
   for (node_id id = 0; id < forward.size(); ++id) part_of[static_cast<std::size_t>(id)] = parts.part_of(id);
-  copies_ = std::make_unique<remaker>(forward, std::move(part_of));
+  copies_ = std::make_unique<remaker>(forward, std::move(part_of), repeatable_nodes(forward));
 }
 
 PINION_DECL node_id values_again::copy_of(node_id id) {

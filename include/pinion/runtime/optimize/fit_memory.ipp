@@ -40,8 +40,8 @@ struct copied_step {
 // Adds the copies to a step that some stretches ask for.
 class copying {
  public:
-  copying(const step_outline& all, const stretches& which, node_id peak)
-      : all_(all), peak_(peak), remaker_(all.view(), parts(all, which)) {}
+  copying(const step_outline& all, const stretches& which, node_id peak, const std::vector<bool>& repeatable)
+      : all_(all), peak_(peak), remaker_(all.view(), parts(all, which), repeatable) {}
 
   copied_step run() {
     for (node_id id = 0; id < all_.size(); ++id) {
@@ -107,6 +107,7 @@ class memory_search {
   // Requires: the step needs more than the limit.
   std::optional<copied_step> run() {
     know_crossings();
+    repeatable_ = autodiff::repeatable_nodes(all_.view());
     for (const bool only_cheap : {true, false})
       for (const int count : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
         cancellable_work::check();
@@ -160,7 +161,7 @@ class memory_search {
   void try_all(stretches which) {
     const auto fits = [&](int again) {
       which.again = again;
-      copied_step made = copying(all_, which, need_.at).run();
+      copied_step made = copying(all_, which, need_.at, repeatable_).run();
       const bool is_small = made.need.bytes <= limit_;
       take(std::move(made));
       return is_small;
@@ -184,6 +185,7 @@ class memory_search {
   const std::int64_t limit_;
   const step_entries entries_;
   const step_outline::need need_;
+  std::vector<bool> repeatable_;
   std::vector<std::int64_t> crossing_, made_;  // bytes, by node
   std::optional<copied_step> best_;
 };
